@@ -291,7 +291,7 @@ export async function createRelayer(
     /** The HTTP server, which is also one of the `services`. */
     http,
     status,
-    /** Makes queries due immediately. */
+    /** Makes the queries with these ids due immediately. */
     request: (ids: readonly bigint[]): void => {
       registry.request(ids);
       height.wake();

@@ -304,7 +304,7 @@ function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly 
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    // A query with a pending result is not read again before its update period has passed, whatever the last read found.
+    // A query with a pending result is not read again before its update period has passed, regardless of the last read's outcome.
     if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);

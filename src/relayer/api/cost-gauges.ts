@@ -147,7 +147,7 @@ export function registerCostGauges(registry: Registry, view: () => CostsView, no
 }
 
 interface GateMetric extends StatusMetric<GateStatus> {
-  /** Default: "Is it safe?" */
+  /** The metric's section in `docs/metrics.md`. Default: "Is it safe?" */
   readonly question?: "What does it cost?";
   /** The gauge exists only if this limit is configured. */
   readonly limit?: keyof SpendingLimits;

@@ -69,7 +69,7 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** A loop that reads nothing for this long is considered hanging. Every read succeeds or fails by its deadline. */
+/** A read loop that completes no read for this long is considered hanging. Every read succeeds or fails by its deadline. */
 const HANGING_MS = 300_000;
 
 /** Returns one line per hanging loop, or an empty list while the relayer makes progress. */
@@ -132,7 +132,7 @@ const DEFAULT_LIMIT = 100;
 /** An invalid query parameter. The message states the expected value. */
 class BadParameter extends Error {}
 
-/** Parameter parsers. Each parser returns one field of the filter, or throws {@link BadParameter}. */
+/** Parameter parsers. Each parameter's parser returns one field of the filter, or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id must be an integer")) }),
   connection_id: (value) => ({ connectionId: value }),

@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** How long to wait for one resubmitted transaction. The relayer itself waits less. */
+/** How long to wait for one resubmitted transaction; longer than the relayer itself waits. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -334,7 +334,7 @@ export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
 
-/** Reads the configured relayer's address and the reference to its token. Reads no other secret. Throws `ConfigError`. */
+/** Reads the configured relayer's address and the reference to its token, but no other secret. Throws `ConfigError`. */
 function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
   const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
   const { listen } = config.http;

@@ -43,7 +43,7 @@ interface PlanOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer plan`. */
+/** Creates the command `relaywatch relayer plan`. */
 export function planCommand(context: CliContext): Command {
   return new Command()
     .addOption(

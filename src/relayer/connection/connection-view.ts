@@ -27,7 +27,7 @@ export function createClientOfConnection(
 /** A connection's light client and remote chain at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** H, the newest remote block's height. Its header contains the app hash of the state at H−1. */
+  /** H, the newest remote block's height. The header of block H contains the app hash of the state at H−1. */
   readonly headerAt: RemoteHeight;
   /** H−1, the height at which the relayer reads the state. */
   readonly stateAt: RemoteHeight;

@@ -25,8 +25,8 @@ export interface IntermediateHeadersDeps {
  * `block`.
  *
  * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
- * headers. Throws `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from
- * the last header.
+ * headers. Throws `RelayError` "validators-changed" if the intermediate headers do not reach far enough. The next cycle then
+ * continues from the last header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 

@@ -260,7 +260,8 @@ async function wholeHours(
 }
 
 /**
- * Returns prices per unit of gas used. They exceed the gas price, because fees are paid for gas limits, which include a margin.
+ * Returns prices per unit of gas used. These prices exceed the gas price, because fees are paid for gas limits, which include a
+ * margin.
  */
 function pricesOf(
   { gas }: RelayerConfig,

@@ -56,7 +56,9 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/** If the newest block is older than this, the chain has stopped or this machine's clock is wrong. */
+/**
+ * If the newest block is older than this, the chain has stopped, its node is not following it, or this machine's clock is ahead.
+ */
 const MAX_AGE_MS = 60_000;
 /** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;

@@ -4,7 +4,7 @@ import type { Forecast } from "./forecast.ts";
 import type { Remedy } from "./steady-state.ts";
 import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 
-/** The fee market at one moment, and the served queries' cost in it. */
+/** The fee market at one moment, and the served queries' cost in this market. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly sinceReadMs: number;
   /**
@@ -75,7 +75,7 @@ export function remedyJson(remedy: Remedy) {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** Rounds a lateness for JSON; null for infinity, i.e. if others' transactions leave no gas. */
+/** Rounds a lateness for JSON; null for infinity, i.e. if other senders' transactions leave no gas. */
 export function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
@@ -97,7 +97,7 @@ export interface ForecastStyle {
   readonly separator: string;
 }
 
-/** Formats the lateness in blocks, and what it means for the results. */
+/** Returns the lateness in blocks as a figure, and a text that explains its effect on the results. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,

@@ -23,7 +23,7 @@ export interface QueryLoad {
 
 /**
  * Estimated ratio of fees paid to gas used × block price. It exceeds 1, because the gas limit and the offered price both include a
- * margin. It applies until the relayer has measured the ratio.
+ * margin. The estimate applies until the relayer has measured the ratio.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
@@ -96,7 +96,7 @@ export function steadyState(demand: Demand) {
   const gas = gasPerDay(isAbove ? sustainableGas * DEC18_ONE : onTime.gas, blockMs);
   const price = mulDec18(params.minBaseGasPrice, feeFactor);
   return {
-    /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
+    /** Gas per block that the relayer can use without changing the price: the market's target minus other senders' gas. */
     sustainableGas,
     /** Gas per block if every result is on time, rounded up. If it exceeds `sustainableGas`, demand is above the market. */
     demandGas,

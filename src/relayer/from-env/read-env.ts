@@ -11,7 +11,7 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 export interface EnvConfig {
-  /** The configuration. It lacks chain ids that no variable sets. */
+  /** The configuration, without the chain ids that no variable sets. */
   readonly tree: ConfigTree;
   /** Both chains' ids and endpoints. If no variable sets an id, it is read from the endpoints, as in the Go relayer. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
@@ -247,7 +247,7 @@ function createEnvValues(environment: ConfigEnvironment) {
       return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
     };
   return {
-    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. They never contain a value. */
+    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. The lines never contain a variable's value. */
     problems,
     /** Lines about settings whose effect differs from the Go relayer's. */
     warnings: new Array<string>(),

@@ -334,7 +334,7 @@ function importQuery(
     /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
     sending: sending.length,
     deadLetters: unsuccessful.length,
-    /** True if the journal already contained the query. If so, nothing was imported for the query. */
+    /** True if the journal already contained the query, so that nothing was imported for the query. */
     isKnown: false,
   };
 }

@@ -26,7 +26,7 @@ export type MarketPhase = (typeof MARKET_PHASES)[number];
 /** Exponential averages of other senders' gas per block. */
 export interface OthersGas {
   readonly mean: bigint;
-  /** Mean absolute deviation of others' gas per block. */
+  /** Mean absolute deviation of other senders' gas per block. */
   readonly deviation: bigint;
 }
 
@@ -95,7 +95,8 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller that plans the next block's price and derives the gas budget from it with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas others used.
+ * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas other senders
+ *   used.
  * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
  *   would end it.
  * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
@@ -117,7 +118,7 @@ export function createBudgetController() {
   };
 }
 
-/** How far above the minimum the price stays, per mille: the normal value, and the maximum if others' gas varies a lot. */
+/** How far above the minimum the price stays, per mille: the normal value, and the maximum if other senders' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
@@ -169,7 +170,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
-  // Leave room for others' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
+  // Leave room for other senders' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
   const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
@@ -225,7 +226,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // How much others' gas moves the price from block to block.
+  // How much other senders' gas moves the price from block to block.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

@@ -70,7 +70,7 @@ interface Readings {
   readonly fees: Map<bigint, bigint>;
   /** Height of the newest block with one of the relayer's transactions; 0 before the first one. */
   newestOwn: bigint;
-  /** Height of the last block whose gas was divided into the relayer's and others' gas. */
+  /** Height of the last block whose gas was divided into the relayer's and other senders' gas. */
   divided: bigint;
   complete: bigint;
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
@@ -200,7 +200,7 @@ export function createMarket(
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Assume that if others have begun to fill blocks, they will continue.
+      // Assume that other senders who have begun to fill blocks will continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -236,8 +236,8 @@ export function createMarket(
         /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
         /**
-         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. It is twice the minimum in phase
-         * "unpriced".
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. In phase "unpriced", the ceiling is
+         * twice the minimum.
          */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
         /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
@@ -302,7 +302,7 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 
 /**
  * Returns the state after block `height`. If it has not been read, computes it from an earlier state, the gas that the relayer
- * sent, and others' gas. Undefined if no recent state was read.
+ * sent, and other senders' gas. Undefined if no recent state was read.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -329,7 +329,7 @@ interface DividedBlock {
   readonly bound: bigint;
 }
 
-/** Divides the gas in complete blocks into the relayer's and others' gas. */
+/** Divides the gas in complete blocks into the relayer's and other senders' gas. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
   const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
@@ -348,7 +348,9 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Updates the exponential averages. They decay after a block that reveals only an upper bound, e.g. at the minimum price. */
+/**
+ * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price.
+ */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

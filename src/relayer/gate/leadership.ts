@@ -39,7 +39,7 @@ export interface LeadershipDeps {
   /** Shows whether this process can lead. A process that cannot lead gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
-  /** Called when this process has lost the lease. Another process may then submit. */
+  /** Called when this process has lost the lease, so that another process may submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -94,15 +94,15 @@ export function createLeadership(deps: LeadershipDeps) {
        * - "leader": this process submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing. Possibly no process
-       *   sends.
+       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing, and possibly no process
+       *   does.
        */
       role: roleOf(state, deps.clock),
       /** The process that has the lease; undefined if leases are not used or none has been read. */
       holder: state.holder,
       /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
-      /** What a starting process is waiting for, with a count and the remaining time; undefined if it is not waiting. */
+      /** Describes the current wait of a starting process, with a count and the remaining time; undefined if it is not waiting. */
       progress: state.progress,
     }),
     /** Releases the lease, so that another process can take over immediately. Call `release` after the last write. */

@@ -36,7 +36,7 @@ interface SpendingRefusal {
 
 /**
  * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
- * it in full. It also adds the gas limit to the query owners' totals.
+ * it in full. An admission also adds the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 

@@ -55,7 +55,7 @@ export interface Problem {
   readonly code: ProblemCode;
   /** Undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
-  /** One sentence for people that states the problem, its start and the remedy. */
+  /** Human-readable sentence that states the problem, its start and the remedy. */
   readonly text: string;
   /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
   readonly sinceMs?: number;
@@ -95,7 +95,7 @@ export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a starting process is waiting for; undefined if it is not waiting. */
+  /** Describes the current wait of a starting process; undefined if it is not waiting. */
   readonly progress?: string | undefined;
   /** The process that has the lease; undefined if leases are not used or none has been read. */
   readonly holder?: string | undefined;
@@ -134,12 +134,14 @@ export function hasNoNewBlock(
 
 /** A chain whose height has not been read for this long is unreachable or is not being followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** Like `UNREAD_HEAD_MS`, but after an error. It is longer than a reconnection takes. */
+/** Like `UNREAD_HEAD_MS`, but after an error; longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
 /** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems, starting with those that affect the whole relayer. The relayer is ready if there are no problems. */
+/**
+ * Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems.
+ */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),

@@ -51,9 +51,9 @@ interface KvDemand extends Pick<KvCycle, "view" | "started"> {
 /**
  * Reserves a cycle's results. Returns undefined if the remote chain has no newer block for any query.
  *
- * A cycle reads all queries at one remote height, so that they share a header and at most one client update. It uses the header of
- * the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older header
- * would not save any calls, would prove older values, and might be below the client's latest height.
+ * A cycle reads all queries at one remote height, so that they share a header and at most one client update. A cycle uses the
+ * header of the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older
+ * header would not save any calls, would prove older values, and might be below the client's latest height.
  */
 export function reserveKvCycle(
   worker: Pick<ConnectionWorker, "connectionId" | "localHeight" | "settings"> & {

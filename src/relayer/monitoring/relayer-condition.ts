@@ -57,7 +57,8 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
 /**
- * Excludes processes without the lease. They read the leading process's results only occasionally and would wrongly appear late.
+ * Excludes processes without the lease. Such processes read the leading process's results only occasionally and would wrongly
+ * appear late.
  */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 

@@ -287,7 +287,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // Don't mention a pause under a minute, such as a restart. Only the plot shows it.
+  // Don't mention a pause under a minute, such as a restart, which only the plot shows.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;

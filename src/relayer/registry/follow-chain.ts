@@ -103,8 +103,8 @@ async function nextNotice(
 }
 
 /**
- * Reads the height. Returns true if notices are missing: there is more than one new block, and only the last block's notice may
- * still arrive.
+ * Reads the local height. Returns true if notices are missing, i.e. there is more than one new block, because only the last
+ * block's notice may still arrive.
  */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
@@ -134,8 +134,9 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   // Check this first, because all known data becomes invalid when the chain is reset.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint that serves the list may lag behind the one that serves the status, and both may lag behind the event stream. Such a
-  // list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a reset chain restarts at a low height.
+  // The endpoint that serves the list may lag behind the endpoint that serves the status, and both may lag behind the event
+  // stream. Such a list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a
+  // reset chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -209,7 +210,7 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used. This is the case if the chain went back, or if
+ * Returns true if the list must be read before a block of the stream is used. The list must be read if the chain went back, or if
  * blocks are missing between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {

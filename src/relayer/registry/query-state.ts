@@ -51,7 +51,7 @@ export interface SentResult {
   readonly again: UnchangedRead | undefined;
 }
 
-/** A served query and the outcome of its last cycles. It is immutable, so the functions below return a new state. */
+/** A served query and the outcome of its last cycles. A state is immutable, so the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
@@ -264,7 +264,7 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Returns true if a query must be read. Its backoff must be over, and one of these cases must apply:
+ * Returns true if a query must be read. The query's backoff must be over, and one of these cases must apply:
  * - the query has no result;
  * - `updatePeriod` local blocks have passed since the last result or unchanged read;
  * - an operator requested a result.

@@ -13,7 +13,7 @@ export interface TextColumn<Row> {
   readonly text: (row: Row) => string;
   /** Returns a detail that only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Returns true if someone must act soon. */
+  /** Returns true if the row requires action soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 

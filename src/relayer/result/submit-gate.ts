@@ -25,15 +25,18 @@ export type Admission =
       /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter offers the
-       * transaction again without them. Undefined if nothing may be sent at the moment.
+       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter
+       * requests admission again for the transaction without these results. Undefined if nothing may be sent at the moment.
        */
       readonly owners?: readonly string[];
-      /** The rules whose budgets are used up. Their results are not urgent until the next UTC day. */
+      /** The rules whose budgets are used up. The rules' results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 
-/** Decides before each broadcast whether this process may send and pay: leader lease, balance reserve, spending caps. */
+/**
+ * Decides before each broadcast whether this process may send and pay, based on the lease, the balance reserve and the spending
+ * limits.
+ */
 export interface SubmitGate {
   /** Called immediately before a broadcast. If the gate itself fails, it refuses with a reason. Rejects only on abort. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;

@@ -16,7 +16,7 @@ export const LOCAL_CHAIN = "";
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
  * If a crash loses the last writes, the next process searches the same blocks again. Only broadcasts must not be repeated, so the
- * gate waits for all earlier writes before each one (`src/relayer/gate`).
+ * gate waits for all earlier writes before each broadcast (`src/relayer/gate`).
  */
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -123,8 +123,8 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is no such dead letter. */
     removeDeadLetter,
     /**
-     * Closes a dead letter that an operator has seen. It is no longer listed or sent. Returns false if there is no such dead
-     * letter.
+     * Closes a dead letter that an operator has seen, so that it is no longer listed or sent. Returns false if there is no such
+     * dead letter.
      */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);

@@ -40,7 +40,7 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is automatically sent again. It doubles with each attempt. */
+/** Pause before a dead letter is automatically sent again. The pause doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
 /** Maximum number of dead letters, over all queries, that are automatically sent again at the same time. */
 const MAX_AGAIN = 10;

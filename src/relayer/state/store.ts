@@ -316,7 +316,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // The local height at which the sums start. This is needed because a process may be killed before it writes its first payment.
+  // Add the local height at which the sums start, because a process may be killed before it writes its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

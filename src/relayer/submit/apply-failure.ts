@@ -175,7 +175,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a rejection for lack of funds, before checking whether someone has sent coins. */
+/** Pause after a rejection for lack of funds, before checking whether the account has received coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
 /** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */

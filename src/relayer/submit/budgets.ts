@@ -10,7 +10,7 @@ export type BlockBudget = ReturnType<typeof createBlockBudget>;
 export interface BlockBudgetOptions {
   /** The relayer's share of a block, per mille. The rest is left to other senders. */
   readonly blockSharePermille: bigint;
-  /** Gas limit of a transaction = expected gas × this / 1000. */
+  /** A transaction's gas limit in relation to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
 }
 
@@ -88,7 +88,7 @@ const MAX_GAS = 30_000_000n;
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
- * Creates a budget that starts at `max`. It always allows one result per transaction. `shrink` halves the limits after a
+ * Creates a budget that starts at `max`. The budget always allows one result per transaction. `shrink` halves the limits after a
  * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
@@ -155,8 +155,9 @@ const SCALE = 1_000_000n;
  * Creates gas estimates without any learned values.
  *
  * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
- * in proportion to their estimates. If there are new items, they take the entire difference. Otherwise, the known items take half
- * of it. Queries with different callbacks get different estimates once they share transactions with different queries.
+ * in proportion to their estimates. If there are new items, they take the entire difference. If all items are known, they take
+ * half of the difference. Queries with different callbacks get different estimates once they share transactions with different
+ * queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();

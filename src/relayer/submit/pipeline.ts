@@ -251,7 +251,7 @@ export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest of them. */
+/** Returns the number of a query's results that have not been broadcast, and the newest such result's remote height. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

@@ -21,8 +21,8 @@ export interface PlanOptions {
 /**
  * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
  *
- * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's
- *   results would be sent before results that have been due longer.
+ * - A result that is still being read takes up capacity but is not put into a transaction. If it took up none, a faster
+ *   connection's results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
  * - All planned results of a TX query are in one transaction. The query's other results follow once that transaction is
  *   included.
@@ -146,7 +146,10 @@ function weightOf(
   );
 }
 
-/** Keeps each TX query's results in one transaction. Otherwise, the first result could fail while later results are included. */
+/**
+ * Keeps each TX query's results in one transaction, because in separate transactions, the first result could fail while later
+ * results are included.
+ */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

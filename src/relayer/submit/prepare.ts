@@ -38,7 +38,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   // The queries' next results may be proven from now on.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Add all transactions together. Otherwise, the first would be broadcast immediately and the others a round trip later.
+  // Add all transactions together, so that the first is not broadcast a round trip before the others.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;

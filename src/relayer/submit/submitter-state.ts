@@ -34,7 +34,7 @@ import type { FundsWatch, SubmitGate, Upkeep, PaymentSink } from "../result/subm
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
   readonly submitTypeUrl: string;
-  /** Gas limit = expected gas × this / 1000. */
+  /** A transaction's gas limit in relation to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
   readonly limits: BatchLimits;
   /** Share of a block that all transactions in flight may use together, per mille. */
@@ -194,7 +194,7 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
-/** Returns true if the price exceeds the ceiling. Only urgent results may then be sent. */
+/** Returns true if the price exceeds the ceiling, so that only urgent results may be sent. */
 export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
   return market.budget()?.phase === "above-ceiling";
 }

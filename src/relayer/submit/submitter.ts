@@ -102,7 +102,7 @@ interface Capacity {
 }
 
 /**
- * Returns the gas for which a connection may read results. It is the gas of the block after the one in flight or sent next; a
+ * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a
  * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise,
  * the connection would read small groups of queries one after another, and each group would cost a cycle's round trips.
  */

@@ -20,7 +20,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** True if the transaction contains all the simulated entries. Otherwise, its gas is an estimate. */
+  /** True if the transaction contains all the simulated entries. If it does not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 

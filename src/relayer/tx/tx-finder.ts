@@ -75,7 +75,7 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
 }
 
 /**
- * Describes what is wrong with a page; undefined if it is valid. If the node searched for the entire filter but found a
+ * Returns the reason why a page is invalid; undefined if it is valid. If the node searched for the entire filter but found a
  * transaction that {@link matches} rejects, the node's events are in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {

@@ -135,7 +135,7 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
   } else if (outcome.kind !== "refused" || !rejectForGood(relaying, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
-    // Later transactions must not overtake this one. Their outcomes arrive within this call.
+    // Later transactions must not overtake this one. The later transactions' outcomes arrive within this call.
     worker.submitter.withdraw(ids.queryId);
   }
   relaying.pending -= 1;

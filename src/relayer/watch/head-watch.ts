@@ -160,7 +160,7 @@ export function createHeightMarks(capacity: number) {
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // Skip the first mark. Its time comes from the block's header and is earlier than the time at which this process saw the
+      // Skip the first mark, whose time comes from the block's header and is earlier than the time at which this process saw the
       // block.
       const [, second] = marks;
       const newest = marks.at(-1);
