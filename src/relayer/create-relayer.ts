@@ -334,8 +334,8 @@ function createHttp(
 }
 
 /**
- * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, it needs none only
- * if no token is configured and the server listens on a loopback address.
+ * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, the route needs
+ * none only if no token is configured and the server listens on a loopback address.
  */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));

@@ -231,7 +231,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
 }
 
 /**
- * Returns the lowest height whose transactions may be missing. If no payment is known, it is the height at which the sums began.
+ * Returns the lowest height whose transactions may be missing. If no payment is known, this is the height at which the sums began.
  */
 async function searchedFrom({
   newestHeight,

@@ -208,7 +208,7 @@ interface UpdateChain {
 /** How long to wait for the transaction's final state. After that, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
-/** Gas limit in relation to the simulated gas, per mille. */
+/** Ratio of the gas limit to the simulated gas, per mille. */
 const GAS_PERMILLE = 1_300n;
 
 /**

@@ -240,7 +240,7 @@ export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
  * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. The
- * only ones that matter are above the query's progress, in the block at which the Go relayer stopped.
+ * only transactions that matter are above the query's progress, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 

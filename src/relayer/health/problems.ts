@@ -306,7 +306,7 @@ function expiryNoticeMs(
 
 /**
  * Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with the failure of the most
- * delayed one.
+ * delayed query.
  */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;

@@ -20,7 +20,9 @@ const POLL_MS = 1_000;
 const POLL_RELOAD_MS = 10_000;
 /** Delay before a reload if the chain does not return the query that an event announced. The endpoint may lag. */
 const RETRY_RELOAD_MS = 2_000;
-/** Number of reads that lag behind the event stream before a warning is logged. Nodes often differ by a block or two. */
+/**
+ * Number of reads that lag behind the event stream before a warning that all endpoints lag. Nodes often differ by a block or two.
+ */
 const MAX_READS_BEHIND = 3;
 /** Above this number of changes, reloading the list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;

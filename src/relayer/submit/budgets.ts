@@ -10,7 +10,7 @@ export type BlockBudget = ReturnType<typeof createBlockBudget>;
 export interface BlockBudgetOptions {
   /** The relayer's share of a block, per mille. The rest is left to other senders. */
   readonly blockSharePermille: bigint;
-  /** A transaction's gas limit in relation to its expected gas, per mille. */
+  /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
 }
 

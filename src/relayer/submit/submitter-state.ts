@@ -34,7 +34,7 @@ import type { FundsWatch, SubmitGate, Upkeep, PaymentSink } from "../result/subm
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
   readonly submitTypeUrl: string;
-  /** A transaction's gas limit in relation to its expected gas, per mille. */
+  /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
   readonly limits: BatchLimits;
   /** Share of a block that all transactions in flight may use together, per mille. */
