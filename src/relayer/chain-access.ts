@@ -63,7 +63,7 @@ export function followLocalChain(
   );
 }
 
-/** Opens the relayer's account. Throws `ClientError` "bad-key". */
+/** Opens the signing key and creates the transaction window for its account. Throws `ClientError` "bad-key". */
 export async function openWindow(
   config: RelayerConfig,
   client: PooledChainClient,
@@ -99,15 +99,15 @@ interface CheckedChain {
 /**
  * Creates a service that reads every endpoint's chain id once at startup.
  *
- * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". If an endpoint does not
- * respond, the service only logs this, because the endpoint may come up later.
+ * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". An endpoint that does not
+ * respond is only logged, because it may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
-      // The supervisor treats a returning service as failed, so wait until the daemon stops.
+      // The supervisor treats a service that returns as failed, so wait until the daemon stops.
       await untilAborted(signal);
     },
   };
@@ -136,7 +136,7 @@ function isWrongChain(check: EndpointCheck): boolean {
   return !check.ok && check.error instanceof ClientError && check.error.facts.code === "wrong-chain";
 }
 
-/** Selects the queries that the configuration serves over these connections. */
+/** Returns a filter for the queries that the configuration serves over the given connections. */
 export function queryFilter(
   config: Pick<RelayerConfig, "queries">,
   connectionIds: readonly string[],

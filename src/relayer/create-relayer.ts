@@ -48,19 +48,19 @@ import { createResubmissions } from "./state/resubmissions.ts";
 
 export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
-/** Parts that survive a change of the relayer's settings. */
+/** Parts that survive a configuration reload. */
 export interface LastingParts {
-  /** Serves HTTP. Default: the relayer starts its own server. */
+  /** Serves the HTTP routes. Default: the relayer starts its own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
-  /** Counters that continue from before the change. Default: new counters. */
+  /** Counters carried over from before the reload. Default: new counters. */
   readonly metrics?: LastingMetrics;
 }
 
 /**
- * Creates a relayer from a parsed configuration. Sends nothing until its services run. Throws `ClientError` ("bad-endpoint",
- * "bad-key") and `RelayError` ("state-unusable").
+ * Creates a relayer from a parsed configuration. The relayer sends nothing until its services run. Throws `ClientError`
+ * ("bad-endpoint", "bad-key") and `RelayError` ("state-unusable").
  */
 export async function createRelayer(
   given: RelayerConfig,
@@ -291,12 +291,12 @@ export async function createRelayer(
     /** The HTTP server, which is also one of the `services`. */
     http,
     status,
-    /** Makes queries due immediately. */
+    /** Makes the queries with these ids due immediately. */
     request: (ids: readonly bigint[]): void => {
       registry.request(ids);
       height.wake();
     },
-    /** Closes the connections and the store. Call it after the services have ended. */
+    /** Closes the chain clients, saves the problem timeline and closes the store. Call it after all services have ended. */
     close: async (): Promise<void> => {
       for (const { client } of allChains) client.close();
       timeline.save();
@@ -334,8 +334,8 @@ function createHttp(
 }
 
 /**
- * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, this is only the
- * case if no token is configured and only programs on this machine can connect.
+ * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, the route needs
+ * none only if no token is configured and the server listens on a loopback address.
  */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));

@@ -39,7 +39,7 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly workers: readonly WorkerParts[];
     readonly tx: TxWorker["deps"];
     readonly submission: Omit<SubmitterOptions, "connections">;
-    /** Returns true if this process submits. If it does not, the workers pause and everything else continues. */
+    /** Returns true if this process submits. While it does not submit, the workers pause and everything else continues. */
     readonly leads: () => boolean;
   };
 
@@ -131,7 +131,7 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/** Maximum time to wait for a change on the local chain. A query's backoff can end without any such change. */
+/** Maximum time to wait for a change on the local chain. A query's backoff can end without a change on the local chain. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
@@ -141,17 +141,20 @@ interface WorkerLoopDeps {
   /** Returns true if this process submits. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
-  /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay values. */
+  /**
+   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay
+   * KV values.
+   */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with its error, or with undefined if it succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;
 }
 
 /**
- * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects. After a connection error,
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
  * it backs off and tries again.
  *
- * A KV cycle starts while the previous one is still reading, because a cycle with a distant node takes longer than a block.
+ * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
  */
 async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   const loop: Loop = {
@@ -163,7 +166,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
     tries: { failures: 0 },
     lastError: undefined,
   };
-  // The pause ignores new blocks: they arrive every few seconds and would cancel the backoff.
+  // New blocks do not end the backoff: they arrive every few seconds and would always cut it short.
   await retry(() => runCycles(loop, signal), {
     ...worker,
     backoff: errorBackoff,
@@ -176,10 +179,10 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // A cycle that started before the last pause may end after it; its error is already known or has the same cause.
+  // A cycle that started before the last backoff may fail after it, with an error that is already known or has the same cause.
   cycles.forgetErrors();
   while (!signal.aborted) {
-    // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
+    // Read the version before the cycle, so that a block that arrives during the cycle starts the next cycle immediately.
     const version = deps.height.version();
     const error = worker.submission.take() ?? cycles.takeError();
     if (error !== undefined) throw error;
@@ -204,7 +207,7 @@ type Ran =
   | "started"
   /** no query was due */
   | "idle"
-  /** the remote chain had no block that is newer than the last results */
+  /** the remote chain had no block newer than the last results */
   | "no-new-block";
 
 /** Starts a cycle over the due queries. For TX queries, resolves only when the cycle has ended. */
@@ -212,7 +215,7 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries or the lease, no cycle runs that could clear the last error, so the daemon would never become ready again.
+  // Without queries or the lease, no cycle runs to clear the last error, so the daemon would never become ready again.
   if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
@@ -248,15 +251,14 @@ function mayStartKv(
   return view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
 }
 
-/** Starts a KV cycle at this remote height. Returns false if no query needs a result from it. */
+/** Starts a KV cycle at the view's remote height. Returns false if no query needs a result from it. */
 function startKv(
   loop: Loop,
   at: { readonly view: ConnectionView; readonly started: AttemptStart; readonly lookAhead: bigint },
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // Reading the view took a round trip. Include the queries that have become due since, so that they don't wait for the next
-  // cycle.
+  // Reading the view took a round trip. Include the queries that became due during it, so that they don't wait for the next cycle.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;
@@ -273,10 +275,10 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   const labels = { connectionId: worker.connectionId, type: deps.type };
   if (startedMs !== undefined) lookAhead.recordCycle(worker.clock.monotonicMs() - startedMs);
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
-  // The chain may still reject what a cycle proved, so the connection has recovered only once a result is included.
+  // The local chain may still reject a proven result, so the connection has recovered only once a result is included.
   if (worker.submission.error() !== undefined) return;
   deps.onCycle(undefined);
-  // Only a cycle shows that the connection works. If no cycle ran, the backoff stays unchanged.
+  // Only a cycle shows that the connection works, so the backoff stays unchanged if no cycle ran.
   if (startedMs === undefined) return;
   if (loop.lastError !== undefined)
     worker.logger.info("connection has recovered", { ...labels, ...loop.tries });
@@ -302,7 +304,7 @@ function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly 
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    // A query with a pending result is not read again before its period has passed, whatever the last read found.
+    // A query with a pending result is not read again before its update period has passed, regardless of the last read's outcome.
     if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);

@@ -31,7 +31,7 @@ interface HistoryDeps {
   readonly client: Pick<ChainClient, "comet">;
   /** Called with the reason why payments may be missing; undefined if none are missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
-  /** Local chain time, in wall-clock ms. */
+  /** Local chain time, as Unix time in ms. */
   readonly localTimeMs: () => number;
   readonly context: DaemonContext;
 }
@@ -96,9 +96,10 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    /** Starts adding payments whose outcome no process has seen. The recovery runs in the background. */
+    /** Starts adding payments whose outcome no earlier process recorded. The recovery runs in the background. */
     recover: (): void => {
-      // Report the gap from now on. If this process is killed before recovery ends, the next process finds the same gap.
+      // Report the costs as incomplete from now on. If this process is killed before the recovery ends, the next process finds the
+      // same gap.
       waiting ??= [];
       deps.recordIncomplete("payments by earlier processes have not been read yet");
       started.wake();
@@ -134,7 +135,7 @@ export interface RecoverDeps {
       search: Parameters<ChainClient["comet"]["txSearch"]>[0],
     ) => Promise<{ readonly txs: readonly FoundTransaction[]; readonly totalCount: number }>;
   };
-  /** Wall-clock time of a block, ms. */
+  /** Time in a block's header, as Unix time in ms. */
   readonly blockTimeMs: (height: number, signal: AbortSignal) => Promise<number>;
   /** Bech32 address of the signing account. */
   readonly address: string;
@@ -149,7 +150,7 @@ export interface RecoverDeps {
   /** Expected gas of a query's result. `query` is undefined if it is not registered. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
-  /** Called after each page with a human-readable text. */
+  /** Called after each page with a human-readable progress message. */
   readonly onProgress: (text: string) => void;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
@@ -162,10 +163,10 @@ const PAGE_SIZE = 10;
 const MAX_PAGES = 1_000;
 
 /**
- * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that
- * the sums already contain. Sending does not wait for the recovery, which may take minutes.
+ * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that the
+ * ledger already contains. Sending does not wait for the recovery, which may take minutes.
  *
- * Returns why payments may be missing, or undefined if the sums are complete. Rejects only on abort.
+ * Returns why payments may be missing, or undefined if the ledger is complete. Rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -175,8 +176,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // Each step reads one page for the address whose search is at the lower height. A process that is killed between two steps
-    // then leaves no gap below the newest known payment.
+    // Each step reads one page for the address whose search is at the lower height. This way, a process killed between two steps
+    // leaves no gap below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -229,7 +230,9 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/** Returns the lowest height whose transactions may be missing, or where the sums began if no payment is known. */
+/**
+ * Returns the lowest height whose transactions may be missing. If no payment is known, this is the height at which the sums began.
+ */
 async function searchedFrom({
   newestHeight,
   sinceHeight,
@@ -258,8 +261,8 @@ interface FoundPage {
 }
 
 /**
- * Finds an account's transactions from a height on, oldest first. A failed transaction has no message events, so the search
- * matches fee payments, whose sender is the payer.
+ * Finds an account's transactions at or above the height `since`, oldest first. A failed transaction has no message events, so the
+ * search matches fee payments, whose sender is the payer.
  */
 async function* search(
   { comet }: RecoverDeps,

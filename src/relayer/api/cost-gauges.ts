@@ -65,7 +65,7 @@ const MARKET: StatusMetrics<MarketStatus> = {
   },
 };
 
-/** Registers the fee market gauges. They are absent if the chain has no fee market or the newest reading is over a minute old. */
+/** Registers the fee market gauges, which are absent if the chain has no fee market or the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   const fresh = () => {
     const present = market();
@@ -74,9 +74,11 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
   registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
-/** Number of owners with their own series: those with the highest fees this month. All other owners share the series "other". */
+/**
+ * Number of owners with their own series: the owners with the highest fees this month. All other owners share the series "other".
+ */
 const MAX_OWNERS = 20;
-/** If the last read is older than this, the sums are out of date, and their series are absent. */
+/** If the costs were last read longer ago than this, they are out of date and their series are absent. */
 const FRESH_MS = 300_000;
 
 const COSTS: StatusMetrics<CostsView> = {
@@ -135,7 +137,7 @@ function ownerFees({ windows }: CostsView): Reading {
   ];
 }
 
-/** Registers the cost gauges. They are absent before the first read and once the last read is older than {@link FRESH_MS}. */
+/** Registers the cost gauges, which are absent before the first read and once the last read is older than {@link FRESH_MS}. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   const fresh = () => {
     const costs = view();
@@ -145,7 +147,7 @@ export function registerCostGauges(registry: Registry, view: () => CostsView, no
 }
 
 interface GateMetric extends StatusMetric<GateStatus> {
-  /** Default: "Is it safe?" */
+  /** The metric's section in `docs/metrics.md`. Default: "Is it safe?" */
   readonly question?: "What does it cost?";
   /** The gauge exists only if this limit is configured. */
   readonly limit?: keyof SpendingLimits;

@@ -18,7 +18,7 @@ export const DEAD_LETTER = jsonView<DeadLetter>(({ value, time }) => ({
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
-/** Replies in plain text, with status 500 for a body that is not valid JSON, as in the Go relayer. */
+/** Plain-text replies. As in the Go relayer, a body that is not valid JSON gets status 500. */
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),

@@ -69,7 +69,7 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** A loop that reads nothing for this long is considered hanging. Every read succeeds or fails by its deadline. */
+/** A read loop that completes no read for this long is considered hanging. Every read succeeds or fails by its deadline. */
 const HANGING_MS = 300_000;
 
 /** Returns one line per hanging loop, or an empty list while the relayer makes progress. */
@@ -132,7 +132,7 @@ const DEFAULT_LIMIT = 100;
 /** An invalid query parameter. The message states the expected value. */
 class BadParameter extends Error {}
 
-/** Parameter parsers. Each parser returns one field of the filter, or throws {@link BadParameter}. */
+/** Parameter parsers. Each parameter's parser returns one field of the filter, or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id must be an integer")) }),
   connection_id: (value) => ({ connectionId: value }),
@@ -193,7 +193,10 @@ function limitOf(value: string): number {
 
 const MAX_PARTS = 1_000;
 
-/** `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and part, and by lateness. */
+/**
+ * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and interval (`parts` intervals), and by
+ * lateness.
+ */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
   query: URLSearchParams,
@@ -214,7 +217,7 @@ async function summaryReply(
 /** Number of days for which costs are stored. */
 const MAX_DAYS = 400;
 
-/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Days are counted since 1970. Both days are included. */
+/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Both bounds are inclusive, in days since 1970-01-01. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -247,7 +250,7 @@ interface GoRouteDeps {
 }
 
 /**
- * The Go relayer's two paths, and a path that acknowledges dead letters.
+ * Returns the Go relayer's two routes and a route that acknowledges dead letters.
  *
  * The Go paths keep the Go relayer's fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`), so client
  * libraries and scripts for the Go relayer work unchanged.
@@ -255,7 +258,7 @@ interface GoRouteDeps {
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
   return [
-    // The Go relayer accepts any method here.
+    // The Go relayer accepts any method on this path.
     serveRoute(RELAYER_API.deadLetters, list),
     serveRoute({ ...RELAYER_API.deadLetters, method: "POST" }, list),
     serveRoute({ ...RELAYER_API.resubmit, guarded: !deps.openResubmit }, (request) =>
@@ -291,7 +294,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // Like the Go relayer, report no error if the contract rejects the transaction again. The transaction is then listed again.
+    // Like the Go relayer, report no error if the contract rejects the transaction again: it returns to the list of dead letters.
   }
   return textReply(200, "");
 }
@@ -312,7 +315,10 @@ function failure(reason: string): HttpReply {
   return textReply(500, `Error processing request: ${reason}\n`);
 }
 
-/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, missing lists and fields are empty. Throws for other JSON. */
+/**
+ * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the JSON has
+ * any other shape.
+ */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);

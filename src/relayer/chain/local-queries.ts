@@ -22,7 +22,10 @@ import { Query as MarketQuery } from "../../cosmos/proto/gen/feemarket/feemarket
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {
-  /** Returns all queries for the connection at `height` (default: latest). Rejects with `LightClientError` "too-many-pages". */
+  /**
+   * Returns the connection's registered queries as of `height` (default: the latest). Rejects with `LightClientError`
+   * "too-many-pages".
+   */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,
@@ -51,7 +54,7 @@ export interface BlockLimits {
   readonly bytes: bigint | undefined;
 }
 
-/** Creates the queries. `chainName` is the first part of the interchainqueries protobuf package's name. */
+/** Creates the local chain's queries. `chainName` is the prefix of the protobuf package `<chainName>.interchainqueries`. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const query = interchainQueriesOf(client, chainName);
   return {
@@ -83,7 +86,10 @@ function interchainQueriesOf(client: Pick<ChainClient, "grpcQuery">, chainName: 
   return queriesOf(client, { ...InterchainQueriesQuery, name: `${chainName}.interchainqueries.Query` });
 }
 
-/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if there is none. */
+/**
+ * Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if the query has no
+ * result.
+ */
 export async function readQueryResult(
   client: Pick<ChainClient, "grpcQuery">,
   chainName: string,
@@ -121,8 +127,9 @@ function positive(value: bigint | undefined): bigint | undefined {
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it; the price is
- * then constant. Rejects with `ClientError`. "bad-answer" means that the chain returned a value that no fee market can have.
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled, in which
+ * case the gas price is constant. Rejects with `ClientError`. Its code "bad-answer" means that the chain returned a value that is
+ * invalid for a fee market.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -147,7 +154,7 @@ export async function readMarketParams(
 
 /**
  * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
- * with `ClientError`. "bad-answer" means that the chain returned a value that no fee market can have.
+ * with `ClientError`. Its code "bad-answer" means that the chain returned a value that is invalid for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -163,7 +170,10 @@ export async function readMarketState(
   return fromWire(wire);
 }
 
-/** Requires a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are never negative. */
+/**
+ * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are never
+ * negative.
+ */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }

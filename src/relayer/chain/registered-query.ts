@@ -8,7 +8,7 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered query. Heights and the period are in local blocks, unless the field's name contains "remote". */
+/** A registered interchain query. Heights and the update period refer to the local chain, except for `lastRemoteHeight`. */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
@@ -47,7 +47,7 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Selects the queries that this relayer serves: those that match all four lists. */
+/** Selects the queries that this relayer serves. A query must match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
   /** Empty: all owners. */
@@ -78,7 +78,7 @@ const MODULE = "interchainqueries";
 /**
  * Returns the query changes in one transaction's or block's events, in order. `chainName` is the event type.
  *
- * A `query_removed` event has four attributes on a localnet and eight on Neutron. This function accepts both.
+ * Accepts `query_removed` events with four attributes, as on a localnet, and with eight, as on Neutron.
  */
 export function queryChanges(events: readonly TextEvent[], chainName: string): readonly QueryChange[] {
   // Each event is parsed separately, because one transaction may remove a query and register another.

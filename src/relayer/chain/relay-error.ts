@@ -19,7 +19,7 @@ export type RelayErrorFacts =
       readonly found: string;
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
-  /** too little of the voting power trusted at `from` signed block `to` */
+  /** validators with too little of the voting power trusted at `from` signed block `to` */
   | {
       readonly code: "validators-changed";
       readonly clientId: string;

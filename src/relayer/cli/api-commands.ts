@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** How long to wait for one transaction. This is longer than the relayer itself waits. */
+/** How long to wait for one resubmitted transaction; longer than the relayer itself waits. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -249,7 +249,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** Returns a rejection message that suits the command, because the response body addresses programs that send HTTP requests. */
+/** Returns an error message for the command line, because the response body is written for HTTP clients. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined
@@ -334,7 +334,7 @@ export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
 
-/** Reads the configured relayer's address and the reference to its token. Reads no other secret. Throws `ConfigError`. */
+/** Reads the configured relayer's address and the reference to its token, but no other secret. Throws `ConfigError`. */
 function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
   const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
   const { listen } = config.http;
@@ -354,7 +354,7 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
   return { url: httpUrl(isEverywhere ? { ...listen, host: "127.0.0.1" } : listen), token };
 }
 
-/** Returns the selected URL. Default: the localnet's relayer at the port offset. */
+/** Returns the given URL, or by default the URL of the localnet's relayer at the port offset. */
 function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
   return url ?? `http://127.0.0.1:${portsAt(portOffset).relayer}`;
 }

@@ -43,7 +43,7 @@ interface PlanOptions {
   readonly json?: true;
 }
 
-/** `relaywatch relayer plan`. */
+/** Creates the command `relaywatch relayer plan`. */
 export function planCommand(context: CliContext): Command {
   return new Command()
     .addOption(
@@ -210,7 +210,7 @@ interface PlanFacts {
   /** Undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** For a plan without `--queries`: the registered queries, and how many of them the relayer has measured. */
+  /** For a plan without `--queries`: the registered queries, and for how many of them the relayer has measured the gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -237,7 +237,7 @@ function toPlan(
     unit,
     price: market.price,
     cap: config.gas.max_price,
-    /** False if the gas of others' transactions is neither given nor reported by the node. The plan then assumes 0. */
+    /** False if other senders' gas is neither given nor reported by the node. In that case, the plan assumes 0. */
     isOthersGasKnown: options.others !== undefined || market.othersGas !== undefined,
     input,
     forecast: forecast(input),

@@ -45,7 +45,7 @@ For a KV query, it compares the last result on the chain with the remote state a
     .action((options: DryRunOptions) => dryRun(options, context));
 }
 
-/** Opens a preview of the selected configuration for one command. */
+/** Runs `work` with a preview of the selected configuration, then closes the preview. */
 async function withPreview<T>(
   options: RelayerConfigOptions,
   context: CliContext,
@@ -147,7 +147,7 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
 /** Number of attempts shown without --verbose. */
 const SHOWN_ATTEMPTS = 3;
 
-/** Formats the query's state and its reason, followed by the most important data. */
+/** Formats the query's state and the reason for it, followed by its last attempts and its proof. */
 function inspectText(output: JsonValue): string {
   const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
   const has = (path: string): boolean => !["-", ""].includes(at(path));
@@ -198,7 +198,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Reads one part of the output. Returns an error instead of throwing it, so that the command still shows the other parts. */
+/** Reads one part of the output. Returns `{ error }` instead of throwing, so that the command still shows the other parts. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();

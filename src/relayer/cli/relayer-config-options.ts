@@ -178,10 +178,10 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
 };
 
 /**
- * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs
- * transactions.
+ * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test account
+ * `relayer` signs transactions.
  *
- * `token` authorizes requests that change something. Dead letters can be resubmitted without it.
+ * `token` authorizes requests that change something. Dead letters can be resubmitted without a token.
  */
 export function localnetRelayerConfig(
   ports: Ports,

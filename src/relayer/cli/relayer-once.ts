@@ -97,7 +97,7 @@ async function answerAll(
     relayer.request(relayer.status().queries.map(({ id }) => id));
     const startMs = clock.monotonicMs();
     while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
-      // Leases are shorter than this, so a dead process's lease has expired by now.
+      // Leases are shorter than `STANDBY_MS`, so a dead process's lease has expired by now.
       if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
       await clock.sleep(POLL_MS, inner);
     }

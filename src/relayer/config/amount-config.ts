@@ -9,7 +9,7 @@ import {
 } from "../../platform/base/display-unit.ts";
 import { decimalField, issueText } from "../../platform/config/config-fields.ts";
 
-/** `gas.display`: the unit of the amounts shown to people. */
+/** `gas.display`: the unit in which amounts are displayed. */
 export function displaySchema() {
   return z.strictObject({
     unit: z
@@ -52,7 +52,8 @@ interface AmountConfig {
 }
 
 /**
- * Returns the configured display unit without its price; undefined if none is configured, so that the chain's metadata applies.
+ * Returns the configured display unit without its price; undefined if none is configured, in which case the chain's metadata
+ * applies.
  */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
@@ -63,7 +64,7 @@ export function configuredPrice({ gas: { value } }: Pick<AmountConfig, "gas">): 
   return value && { currency: value.currency, perUnit: value.price };
 }
 
-/** Returns the monthly budget in base units; undefined without a budget. The schema has already validated it. */
+/** Returns the monthly budget in base units; undefined without a budget. The schema has already validated the amount. */
 export function budgetOf(config: AmountConfig): bigint | undefined {
   const { budget } = config.spending;
   return budget === undefined ? undefined : parseAmount(budget, config.gas.denom, configuredUnit(config));

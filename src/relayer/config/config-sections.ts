@@ -55,7 +55,7 @@ function postgresField() {
   });
 }
 
-/** `store`: `postgres://…`, or an object with a reference to its password. */
+/** `store`: `postgres://…`, or an object with the URL and a reference to the password. */
 export function storeField(secrets: SecretSource) {
   return z.preprocess(
     urlAsSection,
@@ -101,7 +101,7 @@ export function leaseSchema() {
     .prefault({});
 }
 
-/** `shards`: this instance serves some of the `connections`. Each shard needs its own signer. */
+/** `shards`: restricts this instance to some of the `connections`. Each shard needs its own signer. */
 export function shardsSchema() {
   return z
     .strictObject({

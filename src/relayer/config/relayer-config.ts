@@ -29,7 +29,7 @@ import {
   requestsSchema,
 } from "./config-sections.ts";
 
-/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes it ignore case. */
+/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes the expression case-insensitive. */
 function regularExpressionField() {
   return z.string().transform((text, context) => {
     try {
@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * The relayer refreshes a client after two thirds of its trusting period. With a share of a third or more, every client would
- * briefly be reported before each refresh.
+ * Accepts a decimal string of at most 0.3; outputs a `Dec18`. The relayer refreshes a client after two thirds of its trusting
+ * period, so with a share of a third or more, every client would briefly be reported before each refresh.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
@@ -62,7 +62,7 @@ function noticeShareField() {
 
 /**
  * A simulation request contains the transaction as hex, two characters per byte. CometBFT limits a request to 1,000,000 bytes
- * (`max_body_bytes`). The JSON frame, signer and fee take up at least 2,000 of them. The transaction size limit is higher
+ * (`max_body_bytes`). Of these, 2,000 are reserved for the JSON frame, signer and fee. The transaction size limit is higher
  * (`mempool.max_tx_bytes`, 1,048,576 bytes).
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
@@ -387,7 +387,7 @@ function httpSchema(secrets: SecretSource) {
     .describe("the relayer's HTTP server");
 }
 
-/** The relayer's configuration kind, with its environment variables. `secrets` resolves secret references. */
+/** The relayer's configuration kind: its name, environment variable prefix and schema. `secrets` resolves secret references. */
 export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
   return {
     name: "icq-relayer",

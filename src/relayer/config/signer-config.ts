@@ -140,7 +140,7 @@ function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerConf
   return { kind: "keyring", home, name, backend, password };
 }
 
-/** Opens the account that signs. Throws `ClientError` "bad-key". */
+/** Opens the signing account's key. Throws `ClientError` "bad-key". */
 export function openSigner(signer: SignerConfig): Promise<Signer> {
   return createSigner(signingKey(signer), signer.prefix, signer.fee_granter);
 }

@@ -32,7 +32,10 @@ import type { HeightSignal } from "../registry/registry.ts";
 
 /** Keeps light clients from expiring, and sends client updates for intermediate headers. */
 export interface ClientRefresh extends Upkeep {
-  /** Sends updates ahead of all results. Resolves once blocks include them. Throws `RelayError` if they fail or time out. */
+  /**
+   * Sends client updates ahead of all results. Resolves once blocks include the updates. Throws `RelayError` if they fail or time
+   * out.
+   */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
 
@@ -50,7 +53,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Time between two attempts to refresh a connection's client. The client watch reads the client more often than that. */
+/** Minimum time between two attempts to refresh a connection's client. The client watch reads the client at shorter intervals. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
@@ -73,7 +76,7 @@ interface Request {
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
-  // There is at most one request per worker, since a worker waits for its request.
+  // There is at most one request per worker, since a worker waits until its request is done.
   let requests: readonly Request[] = [];
   const due = (): RefreshedConnection | undefined =>
     deps.connections.find(({ connectionId, watch }) => {
@@ -150,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the updates up to the newest remote block, or only the first of them if there are many. Returns an empty list if the
- * client already has that block.
+ * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long or could
+ * not be read. Returns an empty list if the client already has that block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
@@ -205,12 +208,12 @@ interface UpdateChain {
 /** How long to wait for the transaction's final state. After that, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
-/** Gas limit = simulated gas × this / 1000. */
+/** Ratio of the gas limit to the simulated gas, per mille. */
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Broadcasts client updates in dedicated transactions, one after another. Needs exclusive use of the account. Returns the last
- * update's height.
+ * Broadcasts client updates in dedicated transactions, one after another. The caller must have exclusive use of the account.
+ * Returns the local height of the block that includes the last update.
  *
  * Throws `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost" if it is broadcast but does
  * not succeed.
@@ -248,7 +251,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits messages in order. A message above the limit gets its own transaction. */
+/** Splits messages into transactions of at most `maxBytes`, in order. A larger message gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,

@@ -7,7 +7,7 @@ import { RelayError } from "../chain/relay-error.ts";
 /** Looks up a connection's client id once, because the id never changes on a chain. */
 export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
-/** Creates the lookup. The first call reads the client id. */
+/** Creates the lookup of a connection's client id. The first call of `id` reads it from the chain. */
 export function createClientOfConnection(
   local: Pick<LocalQueries, "clientOfConnection">,
   connectionId: string,
@@ -16,7 +16,10 @@ export function createClientOfConnection(
   return {
     id: async (signal: AbortSignal): Promise<string> =>
       (clientId ??= await local.clientOfConnection(connectionId, signal)),
-    /** Forces a new read. Call it after an error, because a reset local chain may have different clients. */
+    /**
+     * Makes the next call of `id` read the client id again. Call it after an error, because a reset local chain may have different
+     * clients.
+     */
     forget: (): void => (clientId = undefined),
   };
 }
@@ -24,7 +27,7 @@ export function createClientOfConnection(
 /** A connection's light client and remote chain at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** H, the newest remote block's height. Its header contains the app hash of the state at H−1. */
+  /** H, the newest remote block's height. The header of block H contains the app hash of the state at H−1. */
   readonly headerAt: RemoteHeight;
   /** H−1, the height at which the relayer reads the state. */
   readonly stateAt: RemoteHeight;

@@ -16,16 +16,17 @@ export interface IntermediateHeadersDeps {
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "sleep">;
   readonly signer: string;
-  /** Broadcasts client updates in this order. Resolves once a block includes them. */
+  /** Broadcasts client updates in the given order. Resolves once blocks include them. */
   readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between the two.
+ * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between `trust` and
+ * `block`.
  *
  * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
- * headers. Throws `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from
- * the last header.
+ * headers. Throws `RelayError` "validators-changed" if the intermediate headers do not reach far enough. The next cycle then
+ * continues from the last header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
@@ -37,7 +38,7 @@ const MAX_READS = 100;
 /** How long to read a path's blocks. After that, the relayer sends the known part of the path. */
 const READ_MS = 30_000;
 
-/** Creates the intermediate headers for one cycle. `signal` aborts its requests. */
+/** Creates the {@link IntermediateHeaders} function for one cycle. `signal` aborts its requests. */
 export function createIntermediateHeaders(
   deps: IntermediateHeadersDeps,
   client: LightClientState,
@@ -182,7 +183,7 @@ export interface SignedBlock {
   readonly validators: Powers;
 }
 
-/** The next step on the path between two trusted headers. */
+/** The next step in planning a path of headers: a block to read, or the heights of the known path. */
 export type HeaderPath =
   /** read the block at this height, then plan again; `heights` already form a path to a lower height */
   | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }

@@ -24,7 +24,8 @@ import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
 /**
- * A worker of one connection, with everything that its cycles use. Each connection has one worker for KV and one for TX queries.
+ * One of a connection's workers, with everything that its cycles use. Each connection has one worker for KV and one for TX
+ * queries.
  */
 export interface ConnectionWorker {
   readonly connectionId: string;
@@ -119,7 +120,7 @@ function backoffOf({ retry: { first, most } }: WorkerSettings): BackoffOptions {
   return { minMs: first / 2, baseMs: first, maxMs: most };
 }
 
-/** Like {@link recordFailure}, for an attempt that ended without a result. */
+/** Like {@link recordFailure}, but also records the attempt, which ended without a result. */
 export function recordUnproven(
   worker: ConnectionWorker,
   state: QueryState,
@@ -161,13 +162,13 @@ export function noteUnsent(
   ]);
 }
 
-/** Updates the health of the connection and the account after an outcome. */
+/** Updates the connection's submission health after a result's outcome. */
 export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
 
-/** Returns the local height at which the query was or will be due. A query that has no result is already due. */
+/** Returns the local height at which the query was or will be due. A query without a result is due at the next height. */
 export function dueHeight(state: QueryState, localHeight: bigint): bigint {
   return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
@@ -200,9 +201,9 @@ export function createSubmissionHealth() {
 }
 
 /**
- * Decides how many blocks early a worker reads. A read when the query is due gives the newest value. But if reading, proving,
- * simulating and sending take longer than a block, a query that is due in every block would only get a result in every second
- * one.
+ * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. But if reading, proving,
+ * simulating and sending take longer than a block, a query that is due in every block would get a result only in every second
+ * block.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
@@ -212,7 +213,7 @@ export type LookAhead = ReturnType<typeof createLookAhead>;
  * useless, because at most two results of a query may await their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
-/** Weight of the last measurement in an average. */
+/** Weight of the newest measurement in a moving average. */
 const WEIGHT = 0.3;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
@@ -221,7 +222,7 @@ function average(before: number | undefined, now: number): number {
   return before === undefined ? now : before + (now - before) * WEIGHT;
 }
 
-/** Creates a look-ahead of 0, which follows the recorded durations. */
+/** Creates a look-ahead that starts at 0 blocks and then follows the recorded durations. */
 export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
   let last: { readonly height: bigint; readonly atMs: number } | undefined;
   let blockMs: number | undefined;
@@ -272,7 +273,7 @@ export function createRunningCycles(onEnd: () => void) {
   return {
     count: (): number => count,
     queries: (): number => queries,
-    /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
+    /** Starts a cycle for `own` queries. The cycle's `turn` resolves once all earlier cycles have ended. */
     start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
       count += 1;
       queries += own;
@@ -281,7 +282,7 @@ export function createRunningCycles(onEnd: () => void) {
       // A cycle may fail before the previous one ends.
       last = before.then(() => end);
     },
-    /** Returns the error of a cycle that has ended, only once. */
+    /** Returns the last error of a cycle that has ended, and clears it. */
     takeError: (): Error | undefined => {
       const taken = error;
       error = undefined;

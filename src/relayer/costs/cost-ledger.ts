@@ -45,11 +45,14 @@ export interface CostLedgerDeps {
   /** Returns the queries that share a connection's light client. */
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
-  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no spans early. Default: the wall clock. */
+  /**
+   * Local chain time as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
+   * clock.
+   */
   readonly localTimeMs?: () => number;
 }
 
-/** A transaction with its shares that has not been written yet. */
+/** A transaction and its cost shares, not yet written to the store. */
 interface Entry {
   readonly hash: string;
   readonly height: bigint;
@@ -57,7 +60,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores hashes. No transaction stays in flight for longer. */
+/** Number of blocks for which the ledger stores transaction hashes. No transaction stays in flight for longer. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -75,7 +78,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
     const [row] = await store.session.run(SINCE, key);
     return row;
   };
-  /** `atMs` is the wall-clock time of the block, ms. */
+  /** `atMs` is the payment's time, as Unix time in ms. */
   const recordAt = (transaction: PaidTransaction, atMs: number): void => {
     const { hash, height } = transaction;
     const entry = { hash, height, atMs, parts: attributeCost(transaction, deps.sharing) };
@@ -94,7 +97,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
     recordAt,
     record: (transaction: PaidTransaction): void => recordAt(transaction, nowMs()),
     begin,
-    /** Returns the time that `begin` recorded, in ms; undefined before that call. */
+    /** Returns the time that `begin` recorded, as Unix time in ms; undefined before that call. */
     sinceMs: async (): Promise<number | undefined> => {
       const row = await since();
       return row === undefined ? undefined : numberOf(row, "since_ms");
@@ -117,7 +120,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       );
       return rows.map(toQuerySum);
     },
-    /** Like `byQuery`, but also grouped by span, oldest first. Omits spans that have no costs. */
+    /** Like `byQuery`, but grouped by span instead of by query, oldest first. Omits spans that have no costs. */
     bySpan: async (span: number, fromMs: number): Promise<readonly SpanSum[]> => {
       const rows = await store.session.run(
         `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,
@@ -129,7 +132,10 @@ export function createCostLedger(deps: CostLedgerDeps) {
         gas: bigintOf(row, "gas") ?? 0n,
       }));
     },
-    /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
+    /**
+     * Deletes all records of the chain and begins again at height 0. Call `reset` after a reset of the local chain, whose query
+     * ids then identify different queries.
+     */
     reset: (): void => {
       open = undefined;
       for (const table of ["query_cost", "paid_tx", "cost_since"])
@@ -149,7 +155,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/** A fee is stored as high × this + low. A query has so few transactions per day that the sum of low parts stays below 2^63. */
+/** A fee is stored as high × `LOW` + low. A query has so few transactions per day that the sum of low parts stays below 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {
@@ -174,7 +180,7 @@ async function put(session: SqlSession, sql: string, values: readonly SqlValue[]
 
 type Key = readonly [chain: string, payer: string];
 
-/** Adds transactions to the sums, except those that the sums already contain. */
+/** Adds transactions to the sums, except for transactions that the sums already contain. */
 async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Promise<void> {
   const sums = new Map<string, Row>();
   for (const { hash, height, atMs, parts } of batch) {

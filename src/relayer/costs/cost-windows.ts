@@ -10,9 +10,9 @@ export type CostWindowName = (typeof COST_WINDOWS)[number];
 
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of the first span that lies within the window, wall-clock ms. */
+  /** Start of the window's first span, as Unix time in ms. */
   readonly fromMs: number;
-  /** Time from which the window's costs are complete: `fromMs`, or when the sums were started if that is later. */
+  /** Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later. */
   readonly coveredFromMs: number;
   /** One sum per query. */
   readonly queries: readonly QuerySum[];

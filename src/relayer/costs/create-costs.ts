@@ -48,7 +48,7 @@ export interface GrantView {
   readonly error: string | undefined;
 }
 
-/** The payments by payer and query, and the forecast. */
+/** The payer, the costs by time window and query, and the spending forecast. */
 export interface CostsView {
   readonly denom: string;
   /** The display unit; undefined if neither the configuration nor the chain names one. */
@@ -85,7 +85,7 @@ export interface CostsDeps {
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
-/** Interval between reads of the display unit, because governance may add metadata to a chain that has none. */
+/** Interval at which the display unit is read again, because governance may add metadata to a chain that has none. */
 const UNIT_MS = HOUR_MS;
 
 /** Creates the view of the costs, which the returned service keeps up to date. */
@@ -147,7 +147,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps) {
       incomplete: readError ?? incomplete,
     }),
     unit: unitView,
-    /** Records why the previous process's payments may be missing. */
+    /** Records why earlier processes' payments may be missing; undefined if none are missing. */
     recordIncomplete: (reason: string | undefined): void => {
       incomplete = reason;
     },
@@ -260,7 +260,8 @@ async function wholeHours(
 }
 
 /**
- * Returns prices per unit of gas used. They exceed the gas price, because fees are paid for gas limits, which include a margin.
+ * Returns prices per unit of gas used. These prices exceed the gas price, because fees are paid for gas limits, which include a
+ * margin.
  */
 function pricesOf(
   { gas }: RelayerConfig,
@@ -278,7 +279,7 @@ function pricesOf(
 
 type SpendingPrices = Parameters<typeof forecastSpending>[0]["price"];
 
-/** Returns the price paid per unit of gas used in the newest window that has costs. */
+/** Returns the price paid per unit of gas used in the shortest window that has costs. */
 function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   for (const { queries, fee } of windows) {
     const gas = queries.reduce((sum, one) => sum + one.gas, 0n);

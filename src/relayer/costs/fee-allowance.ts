@@ -22,7 +22,7 @@ export interface FeeAllowance {
   readonly left: bigint | undefined;
   /** False if the allowance's type, and therefore its limit, is unknown. */
   readonly isKnown: boolean;
-  /** Wall-clock expiry of the grant, ms; undefined: never. */
+  /** Expiry of the grant, as Unix time in ms; undefined if it never expires. */
   readonly expiresAtMs: number | undefined;
   /** A periodic allowance's current period. */
   readonly period:
@@ -31,7 +31,7 @@ export interface FeeAllowance {
         readonly limit: bigint;
         /** Remaining amount in the current period. */
         readonly left: bigint;
-        /** Start of the next period, wall-clock ms. */
+        /** Start of the next period, as Unix time in ms. */
         readonly resetAtMs: number | undefined;
       }
     | undefined;
@@ -40,7 +40,10 @@ export interface FeeAllowance {
 /** Maximum nesting depth, since an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/** Decodes an x/feegrant allowance. Considers only the fee denom; a limit without it leaves 0. Throws on invalid bytes. */
+/**
+ * Decodes an x/feegrant allowance. Considers only the fee denom. If a limit does not list this denom, the remaining amount is 0.
+ * Throws on invalid bytes.
+ */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };

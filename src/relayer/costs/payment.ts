@@ -1,10 +1,10 @@
 import { sumsBy } from "../result/amounts.ts";
 import type { PaidResult, PaidTransaction } from "../result/submit-gate.ts";
 
-/** A query that shares its connection's client updates with others. */
+/** A query that shares its connection's client updates with other queries. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
-/** Paid amounts, and what was paid for. */
+/** Paid fees and gas, and the number of results delivered for them. */
 export interface CostSum {
   /** In the fee denom's base unit. */
   readonly fee: bigint;
@@ -26,9 +26,9 @@ const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 /**
  * Divides a transaction's fee and gas among queries, to the last unit:
  *
- * - Each result pays for the fee and the fixed gas in proportion to its expected gas.
+ * - Each result pays a share of the fee and the fixed gas in proportion to its expected gas.
  * - A connection's results share the client update of their transaction in proportion to their gas.
- * - If the transaction has no such results, all of the connection's queries (`sharing`) share the update equally.
+ * - If the transaction has no results for the connection, all of the connection's queries (`sharing`) share the update equally.
  * - If the connection has no queries either, {@link NO_QUERY} gets the cost of the update.
  * - The units left over from rounding go to the shares with the largest remainders.
  */
@@ -65,7 +65,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** A weight is gas multiplied by this, so that dividing small amounts of gas loses no digits. */
+/** Weights are gas multiplied by `SCALE`, so that dividing small amounts of gas loses no digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(

@@ -9,7 +9,7 @@ import type { CostsView, GrantView } from "./create-costs.ts";
 import { addAmounts } from "../result/amounts.ts";
 import type { CostSum } from "./payment.ts";
 
-/** The rows of a window: the contracts that own the queries, or the queries themselves. */
+/** How a window's costs are grouped into rows: by the contract that owns the queries, or by query. */
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
@@ -111,7 +111,7 @@ export function parseSpending(body: unknown): SpendingView {
   return SPENDING_SCHEMA.parse(body);
 }
 
-/** Returns the relayer's display unit; undefined if none is named. */
+/** Returns the relayer's display unit; undefined if the response names none. */
 export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display">): DisplayUnit | undefined {
   if (display === null) return undefined;
   const { unit, exponent, currency, price } = display;
@@ -160,7 +160,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/** Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to; otherwise undefined. */
+/** Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to exceed it; otherwise undefined. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");
@@ -233,7 +233,7 @@ function leftView(left: TimeLeft | undefined) {
   };
 }
 
-/** Converts to seconds; null for infinity, which JSON cannot represent. */
+/** Converts ms to whole seconds; null for infinity, which JSON cannot represent. */
 function toSeconds(ms: number): number | null {
   return Number.isFinite(ms) ? Math.round(ms / 1_000) : null;
 }

@@ -70,7 +70,10 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   }
 }
 
-/** Returns the expected fee for a transaction with all KV results. A price above `gas.max_price` is reported separately. */
+/**
+ * Returns the expected fee for a transaction with one result per served KV query. A gas price above `gas.max_price` is capped here
+ * and reported separately.
+ */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
   const { max_price: cap } = config.gas;
@@ -177,7 +180,7 @@ function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Find
   );
 }
 
-/** Formats an amount without trailing zeros. */
+/** Formats a price without trailing zeros. */
 function priceText(amount: Dec18): string {
   return formatDec18(amount).replace(/\.?0+$/, "");
 }

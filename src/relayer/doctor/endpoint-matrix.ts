@@ -19,7 +19,7 @@ export interface Finding {
   /** "unseen": the check could not read its data. "advice": the relayer works, but a change would improve it. */
   readonly outcome: "good" | "advice" | "problem" | "unseen";
   readonly text: string;
-  /** Advice for the operator; undefined if there is no problem. */
+  /** Advice for the operator; undefined if the outcome is "good". */
   readonly advice: string | undefined;
 }
 
@@ -110,7 +110,7 @@ export async function readEndpointMatrix(
     { id: config.chain.id, rpc: config.chain.rpc, role: "local" as const },
     ...config.connections.map(({ chain_id: id, rpc }) => ({ id, rpc, role: "remote" as const })),
   ];
-  // Several connections may share a chain.
+  // Several connections may share a chain, whose endpoints are checked only once.
   const distinct = [
     ...new Map(chains.map((chain) => [JSON.stringify([chain.id, chain.rpc]), chain])).values(),
   ];
@@ -208,7 +208,9 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
   }
 }
 
-/** Checks the index: the local chain's must find transactions by hash, a remote chain's must be searchable. */
+/**
+ * Checks the transaction index. A local node's index must find transactions by hash, and a remote node's index must be searchable.
+ */
 async function indexCell(
   client: PooledChainClient,
   role: Probed["role"],
@@ -223,7 +225,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** Simulates an empty transaction. If the application refuses the transaction, the endpoint supports simulation. */
+/** Simulates an empty transaction. An error from the application shows that the endpoint supports simulation. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -249,7 +251,10 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
   return cell(signal, "yes", async () => (await open(listener, signal)).terminate());
 }
 
-/** Returns the findings about gaps. A gap is a problem if no endpoint of a chain has a needed capability. */
+/**
+ * Returns findings about the capabilities that endpoints lack. A gap is a problem only if the capability is needed and none of the
+ * chain's endpoints has it.
+ */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);

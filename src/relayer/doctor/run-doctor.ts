@@ -56,9 +56,11 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/** If the newest block is older than this, the chain has stopped or this machine's clock is wrong. */
+/**
+ * If the newest block is older than this, the chain has stopped, its node is not following it, or this machine's clock is ahead.
+ */
 const MAX_AGE_MS = 60_000;
-/** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal differences. */
+/** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks a chain's endpoints and its newest block. Rejects only on abort. */
@@ -99,7 +101,7 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** A client that expires within this many hours is a problem. */
+/** A client that expires within this many hours and has less than a third of its trusting period left is a problem. */
 const MIN_HOURS = 24;
 
 /** Checks a connection's light client, its queries, and one proof end to end. Rejects only on abort. */

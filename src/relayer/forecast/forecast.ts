@@ -20,11 +20,11 @@ export interface ForecastInput extends MarketFacts {
 
 /** The cost of queries in a fee market and the lateness of their results, derived from the queries' periods and gas. */
 export interface Forecast extends SteadyState {
-  /** Changes that would bring late results back on time, with their cost. Empty if results are on time. */
+  /** Changes that would make results less late, with their cost. Empty if results are on time. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state. It is linear in the number of loads, so it can run for each status request. */
+/** Forecasts the steady state. Linear in the number of loads, so that it can run for each status request. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -109,24 +109,25 @@ export interface SpendingForecast {
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
   /** Each owner's cost so far and expected by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
-  /** Number of registered queries younger than the longest regime, plus measured queries that no longer exist. */
+  /** Number of registered queries younger than the longest regime. */
   readonly newQueries: number;
+  /** Number of measured queries that no longer exist. */
   readonly goneQueries: number;
 }
 
-/** Minimum running time from which a regime is meaningful. */
+/** Minimum running time for a regime to be used. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
 /** Age from which a query's own measurements are used. A younger query is estimated from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
 /** Minimum width of an estimate, because a single block, result or price can shift it by this much. */
 const MIN_WIDTH = 0.05;
-/** Width of an estimate if there are too few hours to measure how much they vary. */
+/** Width of an estimate if there are too few hours to measure how much the fees vary. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending from the gas that the registered queries use in each regime, at a gas price. Returns undefined unless a
- * regime has ten minutes of running time.
+ * Forecasts spending, at the current price and at the cap, from the gas that the registered queries use in each regime. Returns
+ * undefined unless at least one regime has ten minutes of running time.
  *
  * | query | gas rate |
  * |---|---|
@@ -229,7 +230,10 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
   return ageBlocks === undefined || blockMs === undefined ? undefined : Number(ageBlocks) * blockMs;
 }
 
-/** Returns the measured gas per result for a query's owner; otherwise the average over all owners, or the expected gas. */
+/**
+ * Returns a function that gives a query's gas per result: its owner's measured mean, otherwise the mean over all owners, otherwise
+ * the expected gas.
+ */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(
     queries,
@@ -253,7 +257,10 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Computes the fees for the lowest and highest gas, widened, and for the mean gas. Adds the past fees to each. */
+/**
+ * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid (`spent`) to
+ * each.
+ */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

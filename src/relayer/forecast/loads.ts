@@ -74,13 +74,16 @@ interface QueryFacts {
   readonly blockMs: number | undefined;
   /** Remote block time, ms; 0 if unknown. */
   readonly remoteMs: number;
-  /** Measured gas per result; undefined if not learned. */
+  /** Measured gas per result; undefined if not measured yet. */
   readonly gas?: bigint | undefined;
   /** Newest local height; undefined if unknown. */
   readonly height?: bigint | undefined;
 }
 
-/** Returns a registered query's load. A KV query's next result requires a newer remote block. */
+/**
+ * Returns a registered query's load. A KV query's next result requires a newer remote block, so its period is never shorter than
+ * the remote block time.
+ */
 export function loadOf(
   query: RegisteredQuery,
   { queries }: Pick<RelayerConfig, "queries">,
@@ -127,7 +130,7 @@ export function createLoads(
     const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
     return registry.states().map((state) => {
       const { query } = state;
-      // While a query's values do not change, it gets one result per this interval.
+      // While a query's values do not change, it gets one result per `maxAge` blocks.
       const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
@@ -144,7 +147,8 @@ interface MarketViewDeps {
 }
 
 /**
- * Returns the fee market with a forecast for the served KV queries; undefined before the first reading and if there is no market.
+ * Creates a function that returns the fee market with a forecast for the served KV queries, or undefined before the first reading
+ * or without a fee market.
  */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Cached, because several readers ask for the status of the same block.
@@ -166,7 +170,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee for a transaction with these results, as many as fit. `price` is per unit of gas. */
+/** Returns the expected fee for a transaction with as many of the given results as fit. `price` is per unit of gas. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],
@@ -176,7 +180,9 @@ export function transactionFee(
   return feeFor(mulDec18(price, feeFactor), minInt(gas, config.batch.gas));
 }
 
-/** Returns the expected fee, at the current price, for a transaction with one result per served KV query. */
+/**
+ * Creates a function that returns the expected fee, at the current price, for a transaction with one result per served KV query.
+ */
 export function createTransactionFee(
   config: FeeConfig,
   loads: () => readonly RegisteredLoad[],

@@ -4,11 +4,11 @@ import type { Forecast } from "./forecast.ts";
 import type { Remedy } from "./steady-state.ts";
 import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 
-/** The fee market at one moment, and the served queries' cost in it. */
+/** The fee market at one moment, and the served queries' cost in this market. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly sinceReadMs: number;
   /**
-   * Fees paid relative to gas used × price: measured, or estimated if the last blocks contain none of the relayer's transactions.
+   * Ratio of fees paid to gas used × price: measured, or estimated if the last blocks contain none of the relayer's transactions.
    */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
@@ -24,14 +24,15 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 
 /**
  * Returns true if sending every result on time would need more gas than the market can sustain at its current price (the state
- * "demand-above-market"). Blocks then include the results late.
+ * "demand-above-market"). In that state, blocks include the results late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
 /**
- * Maximum lateness that is attributed to the market, about an hour. It has no natural limit if others' transactions leave no gas.
+ * Maximum lateness attributed to the market, in blocks. Without this limit, it is infinite if other senders' transactions leave no
+ * gas.
  */
 const MAX_LATE_BLOCKS = 1_000;
 
@@ -56,7 +57,7 @@ export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | un
   return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
 }
 
-/** Returns others' mean gas over the blocks for which it is known; undefined if there are none. */
+/** Returns other senders' mean gas over the blocks for which it is known; undefined if there are none. */
 export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
   return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
 }
@@ -74,7 +75,7 @@ export function remedyJson(remedy: Remedy) {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** Rounds a lateness for JSON; null for infinity, i.e. if others' transactions leave no gas. */
+/** Rounds a lateness for JSON; null for infinity, i.e. if other senders' transactions leave no gas. */
 export function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
@@ -96,7 +97,7 @@ export interface ForecastStyle {
   readonly separator: string;
 }
 
-/** Formats the lateness in blocks, and what it means for the results. */
+/** Returns the lateness in blocks as a figure, and a text that explains its effect on the results. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,
@@ -127,7 +128,7 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration; below a minute, in seconds with one decimal. */
+/** Formats a duration, in seconds with one decimal if it is below a minute. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }

@@ -22,8 +22,8 @@ export interface QueryLoad {
 }
 
 /**
- * Fees paid relative to gas used × block price, because the gas limit and the offered price both include a margin. This estimate
- * applies until the relayer has measured the factor.
+ * Estimated ratio of fees paid to gas used × block price. It exceeds 1, because the gas limit and the offered price both include a
+ * margin. The estimate applies until the relayer has measured the ratio.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
@@ -80,8 +80,8 @@ export function demandOf(
 /**
  * Computes the steady state. Linear in the number of distinct periods.
  *
- * The relayer sends the latest results first and fills each block up to the market's target. If demand exceeds the target, the
- * lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
+ * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target,
+ * the lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
  */
 export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -96,7 +96,7 @@ export function steadyState(demand: Demand) {
   const gas = gasPerDay(isAbove ? sustainableGas * DEC18_ONE : onTime.gas, blockMs);
   const price = mulDec18(params.minBaseGasPrice, feeFactor);
   return {
-    /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
+    /** Gas per block that the relayer can use without changing the price: the market's target minus other senders' gas. */
     sustainableGas,
     /** Gas per block if every result is on time, rounded up. If it exceeds `sustainableGas`, demand is above the market. */
     demandGas,
@@ -147,8 +147,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` late and queries are due independently of each other. If
- * there is less than one result per block, only that share of blocks uses the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other.
+ * If there is less than one result per block, only that share of blocks uses the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -163,7 +163,7 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** Number of bisection steps: more than a double has binary digits. */
+/** Number of bisection steps: more than the number of binary digits in a double. */
 const BISECTIONS = 100;
 
 function lateBlocksAt(demand: Demand, gas: number): number {
@@ -237,8 +237,8 @@ export function remediesFor(
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
- * Simulates one burst from the lowest price, when each query has a pending result. It ends at the price `ceiling`, or once the
- * market can sustain the remaining results.
+ * Simulates one burst that starts at the lowest price with a pending result for each query. The burst ends at the price `ceiling`,
+ * or once the market can sustain the remaining results.
  */
 function burstUpTo(
   { groups, params, othersGas, feeFactor, batch }: Demand,

@@ -11,7 +11,7 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 export interface EnvConfig {
-  /** The configuration. It lacks chain ids that no variable sets. */
+  /** The configuration, without the chain ids that no variable sets. */
   readonly tree: ConfigTree;
   /** Both chains' ids and endpoints. If no variable sets an id, it is read from the endpoints, as in the Go relayer. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
@@ -25,7 +25,7 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the Go relayer's variables. As in the Go relayer, an empty value means absent. Never throws. */
+/** Reads the Go relayer's variables. As in the Go relayer, an empty variable is treated as absent. Never throws. */
 export function readEnv(environment: ConfigEnvironment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
@@ -237,7 +237,7 @@ function createEnvValues(environment: ConfigEnvironment) {
     const value = environment[name]?.trim();
     return value === "" ? undefined : value;
   };
-  /** Like `text`, but an absent variable is a problem. */
+  /** Like `text`, but records a problem if the variable is absent. */
   const required = (name: string) => text(name) ?? problem(name, "is missing", "a value");
   /** Creates a reader; `parse` returns undefined for an invalid value. */
   const reader =
@@ -247,7 +247,7 @@ function createEnvValues(environment: ConfigEnvironment) {
       return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
     };
   return {
-    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. They never contain a value. */
+    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. The lines never contain a variable's value. */
     problems,
     /** Lines about settings whose effect differs from the Go relayer's. */
     warnings: new Array<string>(),

@@ -8,8 +8,8 @@ export function isLevelDb(directory: string): boolean {
 }
 
 /**
- * Returns true if `state_dir` contains the Go relayer's storage but no store of this relayer. If so, this is the first start
- * after the Go relayer. This file is separate because `import-leveldb.ts` loads a native library.
+ * Returns true on the first start after a switch from the Go relayer: `state_dir` contains the Go relayer's storage but no store
+ * of this relayer. This file is separate because `import-leveldb.ts` loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));

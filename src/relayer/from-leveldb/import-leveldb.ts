@@ -22,7 +22,7 @@ interface GoTx {
 /** A transaction that the Go relayer could not deliver. */
 interface UnsuccessfulGoTx extends GoTx {
   readonly message: string;
-  /** Wall-clock time of the error, ms. */
+  /** Time of the error, as Unix time in ms. */
   readonly atMs: number;
 }
 
@@ -239,8 +239,8 @@ export async function importLevelDb(
 export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
- * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. Only
- * transactions above the progress matter, in the block at which the Go relayer stopped.
+ * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. The
+ * only transactions that matter are above the query's progress, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
@@ -329,12 +329,12 @@ function importQuery(
     id,
     /** The remote height above which the search continues; undefined if the storage contains no progress. */
     searchedTo,
-    /** Number of transactions that the relayer does not send again. */
+    /** Number of imported committed transactions, which the relayer does not send again. */
     relayed: relayed.length,
     /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
     sending: sending.length,
     deadLetters: unsuccessful.length,
-    /** True if the journal already contained the query. If so, nothing was imported for the query. */
+    /** True if the journal already contained the query, so that nothing was imported for the query. */
     isKnown: false,
   };
 }

@@ -23,10 +23,10 @@ export const MARKET_PHASES = [
 
 export type MarketPhase = (typeof MARKET_PHASES)[number];
 
-/** Exponential averages of others' gas per block. */
+/** Exponential averages of other senders' gas per block. */
 export interface OthersGas {
   readonly mean: bigint;
-  /** Mean absolute deviation of others' gas per block. */
+  /** Mean absolute deviation of other senders' gas per block. */
   readonly deviation: bigint;
 }
 
@@ -36,7 +36,7 @@ interface BudgetInput {
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** Maximum gas that others used in any recent block. */
+  /** Maximum gas that other senders used in any recent block. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
   /** The relayer's gas in the transactions that it sent for the last block. */
@@ -70,18 +70,18 @@ export interface MarketBudget {
 /** The controller's state between two blocks. */
 interface Memory {
   /**
-   * Which backlog may start a burst; each backlog gets only one burst. "old", which also applies at startup: only a backlog of
-   * results that have been due for more than a minute.
+   * Which backlog may start a burst; each backlog gets only one burst. The value "old", which is also the value at startup, allows
+   * only a backlog of results that have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
   readonly gas: bigint;
   readonly calmBlocks: number;
-  /** Factor by which the steady price is raised while others leave no gas at that price. */
+  /** Factor by which the steady price is raised while other senders leave no gas at that price. */
   readonly creep: Dec18;
 }
 
-/** A burst. The number of blocks is limited, because the backlog never ends if queries are always due. */
+/** A burst. Its number of blocks is limited, because the backlog never ends if queries are always due. */
 interface Burst {
   /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
@@ -93,9 +93,10 @@ interface Burst {
 const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, creep: DEC18_ONE };
 
 /**
- * Creates a controller, which plans the next block's price. It derives the gas from that price with the chain's own arithmetic.
+ * Creates a controller that plans the next block's price and derives the gas budget from it with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas others used.
+ * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas other senders
+ *   used.
  * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
  *   would end it.
  * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
@@ -105,7 +106,7 @@ export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
   return {
     /**
-     * Returns the budget for the block after `height`. Call it for each height, in ascending order. A second call for the last
+     * Returns the budget for the block after `height`. Call `plan` for each height, in ascending order. A second call for the last
      * height replaces its budget, e.g. once a predicted state has been read.
      */
     plan: (height: bigint, input: BudgetInput): MarketBudget => {
@@ -117,7 +118,7 @@ export function createBudgetController() {
   };
 }
 
-/** How far above the minimum the price stays, per mille: the normal value, and the maximum if others' gas varies a lot. */
+/** How far above the minimum the price stays, per mille: the normal value, and the maximum if other senders' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
@@ -130,8 +131,8 @@ const BACKLOG_END_PERCENT = 110n;
 /** Additional blocks for a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
 /**
- * Percentage of a block that a burst leaves free in case others start to send. In recordings, others use up to 8 of 30 million
- * gas.
+ * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, they use up to 8 of 30
+ * million gas.
  */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
@@ -142,7 +143,10 @@ const MAX_UNFILLED = 2;
  * would look like a series of backlogs.
  */
 const CALM_BLOCKS = 20;
-/** Factors per block by which the steady price rises while others leave less than a tenth of the target, and otherwise falls. */
+/**
+ * Factors per block: the steady price rises by the first while other senders leave less than a tenth of the target, and otherwise
+ * falls by the second.
+ */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
 /** Upper limit of the steady price, as a fraction of the ceiling. */
@@ -166,7 +170,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
-  // Leave room for others' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
+  // Leave room for other senders' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
   const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
@@ -197,7 +201,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/** Returns the burst that continues or begins; undefined if there is none. `most` is the gas per block up to the ceiling. */
+/** Returns the next block's burst, continued or new; undefined if there is none. `most` is the gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,
@@ -222,7 +226,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // How much others' gas moves the price from block to block.
+  // How much other senders' gas moves the price from block to block.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

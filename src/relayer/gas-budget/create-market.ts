@@ -29,7 +29,7 @@ interface MarketOptions {
 interface BlockPrice {
   /** The price that the next block will charge. */
   readonly price: Dec18;
-  /** The factor, at least 1, by which the price may rise until the block after that. */
+  /** The factor, at least 1, by which the price may rise from the next block to the block after it. */
   readonly rise: Dec18;
 }
 
@@ -46,13 +46,13 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if the price stayed at the minimum, because only an upper bound is then known. */
+  /** Gas used by other senders; undefined if the price stayed at the minimum, because then only an upper bound is known. */
   readonly othersGas: bigint | undefined;
 }
 
-/** Maximum number of stored states that wait until the relayer's gas in their block is known. */
+/** Maximum number of market states stored until the relayer's gas in their blocks is known. */
 const MAX_STATES = 50;
-/** A state older than this many blocks cannot predict the next state. */
+/** A state older than this many blocks is not used to predict the next state. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
 
@@ -70,13 +70,13 @@ interface Readings {
   readonly fees: Map<bigint, bigint>;
   /** Height of the newest block with one of the relayer's transactions; 0 before the first one. */
   newestOwn: bigint;
-  /** Height of the last block whose gas was divided into the relayer's and others' gas. */
+  /** Height of the last block whose gas was divided into the relayer's and other senders' gas. */
   divided: bigint;
   complete: bigint;
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
 }
 
-/** Creates a market that has read nothing yet. */
+/** Creates a market without any readings. */
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
@@ -94,7 +94,9 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** Returns the last block's height. A block with one of the relayer's transactions counts even before its notice arrives. */
+  /**
+   * Returns the newest known block's height. A block with one of the relayer's transactions counts even before its event arrives.
+   */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
@@ -160,7 +162,7 @@ export function createMarket(
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    /** Plans the budget for the block after `height`. Call this again after reading a state. */
+    /** Plans the budget for the block after height `at`. Call `plan` again after reading a state. */
     plan: (at: bigint, backlog: Backlog): void => {
       const height = lastBlock(at);
       const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
@@ -198,7 +200,7 @@ export function createMarket(
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Assume that if others have begun to fill blocks, they will continue.
+      // Assume that other senders who have begun to fill blocks will continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -234,8 +236,8 @@ export function createMarket(
         /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
         /**
-         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase
-         * "unpriced".
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. In phase "unpriced", the ceiling is
+         * twice the minimum.
          */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
         /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
@@ -243,18 +245,18 @@ export function createMarket(
         phase: budget?.phase ?? "unlimited",
         /** Gas per block that leaves the price unchanged. */
         targetGas: target,
-        /** Others' gas per block, as an exponential average. */
+        /** Other senders' gas per block, as an exponential average. */
         othersGas: others.mean,
         /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
         /**
          * The relayer's fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of its
-         * transactions or the fee denom is not the market's.
+         * transactions or the fee denom differs from the market's denom.
          */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
         /** Recent blocks, oldest first, at most 100. Omits blocks that have no reading. */
         blocks: [...blocks],
-        /** Prices of the last day since the relayer's start, oldest first, at most 288. */
+        /** Prices of the last day, starting no earlier than the relayer itself, oldest first, at most 288. */
         day: [...day],
       };
     },
@@ -300,7 +302,7 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 
 /**
  * Returns the state after block `height`. If it has not been read, computes it from an earlier state, the gas that the relayer
- * sent, and others' gas. Undefined if no recent state was read.
+ * sent, and other senders' gas. Undefined if no recent state was read.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -323,11 +325,11 @@ function stateAt(
 
 interface DividedBlock {
   readonly block: MarketBlock;
-  /** The most gas that others can have used in the block. */
+  /** Upper bound of the gas that other senders used in the block. */
   readonly bound: bigint;
 }
 
-/** Divides the gas in complete blocks into the relayer's and others' gas. */
+/** Divides the gas in complete blocks into the relayer's and other senders' gas. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
   const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
@@ -346,7 +348,9 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Updates the exponential averages. They decay after a block that reveals only an upper bound, e.g. at the minimum price. */
+/**
+ * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price.
+ */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)
@@ -369,7 +373,7 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
 
 /** The lowest and the highest price within five minutes. */
 export interface PricePoint {
-  /** Start of the five minutes, wall-clock ms. */
+  /** Start of the five minutes, as Unix time in ms. */
   readonly startMs: number;
   readonly low: Dec18;
   readonly high: Dec18;

@@ -77,7 +77,7 @@ export interface UrgencyMoment {
   readonly price: Dec18 | undefined;
   /** Price above which the relayer sends only urgent results; undefined without a fee market. */
   readonly ceiling: Dec18 | undefined;
-  /** Wall-clock time, ms. */
+  /** Current time, as Unix time in ms. */
   readonly nowMs: number;
 }
 

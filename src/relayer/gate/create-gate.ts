@@ -76,11 +76,11 @@ interface GateDeps {
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. The gate admits a transaction if this process leads, the spending limits allow it, and all earlier writes to
- * the store are durable.
+ * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the balance reserve allow it, and
+ * all earlier writes to the store are durable.
  *
- * With PostgreSQL, the database transaction of each write checks that this process still has the lease, so a process that has
- * lost it cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both use the
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the
+ * lease cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both use the
  * same account, blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
@@ -89,7 +89,7 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // Not a refusal if only a rule's budget is used up, because the rule's results then wait like any other results.
+      // Don't record a refusal if only a rule's budget is used up, because the rule's results then wait like any other results.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -135,7 +135,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits until the writes are durable. Returns the reason if they are not. */
+/** Waits until the writes are durable. Returns the reason if they do not become durable in time. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -171,7 +171,7 @@ interface GatePartsDeps {
   /** Reads the costs and problems that other processes stored. */
   readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   readonly fitness: LeaderFitness;
-  /** Local chain time, in wall-clock ms. */
+  /** Local chain time, as Unix time in ms. */
   readonly localTimeMs: () => number;
   readonly onLead: () => void;
   readonly context: DaemonContext;
@@ -214,7 +214,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     );
     const { latestHeight } = await client.status(signal);
     await deps.checkHistory(latestHeight, signal, false);
-    // Reload after the wait, so that queries that the previous process answered are not due.
+    // Reload the queries after the wait, so that queries answered by the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
     await deps.loadHistory?.(latestHeight);
   };
@@ -328,7 +328,7 @@ function deliveryKey({ queryId, hash }: Pick<SendingTx, "queryId" | "hash">): st
   return `${queryId} ${hash}`;
 }
 
-/** Returns the keys of the remote transactions in `sending` that a block already delivered. */
+/** Returns the keys of the remote transactions in `sending` that were already delivered in a block. */
 async function readDelivered(
   { comet, address, submitUrl, onProgress }: PredecessorDeps,
   sending: readonly SendingTx[],

@@ -19,7 +19,7 @@ export interface LeaderFitness {
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached one. */
+  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached a node. */
   readonly muteMs: () => number;
   /** Called before this process starts to submit, so that failed broadcasts of an earlier term are ignored. */
   readonly beginTerm: () => void;
@@ -39,7 +39,7 @@ export interface LeadershipDeps {
   /** Shows whether this process can lead. A process that cannot lead gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
-  /** Called when this process has lost the lease. Another process may then submit. */
+  /** Called when this process has lost the lease, so that another process may submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -91,21 +91,21 @@ export function createLeadership(deps: LeadershipDeps) {
     leads: (): boolean => roleOf(state, deps.clock) === "leader",
     status: () => ({
       /**
-       * - "leader": it submits;
+       * - "leader": this process submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing. Possibly no process
-       *   sends.
+       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing, and possibly no process
+       *   does.
        */
       role: roleOf(state, deps.clock),
       /** The process that has the lease; undefined if leases are not used or none has been read. */
       holder: state.holder,
       /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
-      /** What a starting process is waiting for, with a count and the remaining time; undefined if it is not waiting. */
+      /** Describes the current wait of a starting process, with a count and the remaining time; undefined if it is not waiting. */
       progress: state.progress,
     }),
-    /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
+    /** Releases the lease, so that another process can take over immediately. Call `release` after the last write. */
     release: async (): Promise<void> => {
       state.term = undefined;
       await deps.lease?.lease.release();
@@ -131,7 +131,7 @@ async function renew(
   const { clock, logger } = deps;
   let role = roleOf(state, clock);
   while (!signal.aborted) {
-    // The lifetime starts before the request, so the lease never lasts longer here than in the database.
+    // Count the lifetime from before the request, so that the lease never lasts longer here than in the database.
     const askedMs = clock.monotonicMs();
     try {
       const reason = whyUnfit(deps.fitness, state, { ttlMs, nowMs: askedMs });
@@ -182,8 +182,8 @@ function whyUnfit(
 }
 
 /**
- * Gives up the lease so that another process can take it. If there is no other process, nobody submits, and the relayer reports
- * late results.
+ * Gives up the lease so that another process can take it. If there is no other process, no process submits, and the relayer
+ * reports late results.
  */
 async function giveUp(
   deps: LeadershipDeps,
@@ -244,7 +244,7 @@ async function prepareTerms(
         state.progress = text;
       });
       state.progress = undefined;
-      // Start again if another process may have had the lease in between.
+      // Prepare again if another process may have had the lease in between.
       if (state.term !== term) continue;
       deps.fitness.beginTerm();
       [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];

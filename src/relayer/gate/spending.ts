@@ -36,7 +36,7 @@ interface SpendingRefusal {
 
 /**
  * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
- * it in full, and the gas limit to the query owners' totals.
+ * it in full. An admission also adds the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 
@@ -51,7 +51,7 @@ export interface SpendingDeps {
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Local chain time, in wall-clock ms, so that a jump of this machine's clock starts no new day. */
+  /** Local chain time, as Unix time in ms, so that a jump of this machine's clock does not start a new day. */
   readonly localTimeMs: () => number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
@@ -87,7 +87,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     return known;
   };
   const startMs = deps.clock.monotonicMs();
-  /** Fees by minute of this process's clock. */
+  /** Recent fees by minute of this process's monotonic clock. */
   const recent = new Map<number, bigint>();
   const addRecent = (minute: number, fee: bigint): void => {
     recent.set(minute, (recent.get(minute) ?? 0n) + fee);
@@ -99,7 +99,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /** Deletes old days. `day` is not from a wrong clock, because the relayer follows the chain's time when it pays. */
+  /** Deletes old days. A wrong clock on this machine cannot delete recent days, because `day` follows the chain's time. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -117,7 +117,10 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /** Adds a transaction, durable after the next flush. Returns a function that takes it back; call it if nothing was paid. */
+    /**
+     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost again; call it
+     * if nothing was paid.
+     */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);
@@ -238,7 +241,7 @@ export interface ReserveStatus {
   readonly readAtMs: number | undefined;
 }
 
-/** Keeps the relayer from spending a part of the balance. */
+/** Keeps part of the balance from being spent. */
 export type Reserve = ReturnType<typeof createReserve>;
 
 interface ReserveDeps {
@@ -246,7 +249,7 @@ interface ReserveDeps {
   readonly clock: Clock;
 }
 
-/** Age at which the reserve reads the balance again. */
+/** Age at which the balance is read again. */
 const FRESH_MS = 30_000;
 /** Age at which a balance that cannot be read again is treated as unknown. */
 const MAX_AGE_MS = 300_000;
@@ -256,7 +259,7 @@ const RETRY_MS = 5_000;
 interface BalanceReading {
   /** The balance, reduced by each fee admitted since the read. */
   balance: bigint;
-  /** Monotonic, ms. */
+  /** Monotonic time of the read, ms. */
   readonly atMs: number;
   readonly wallMs: number;
 }

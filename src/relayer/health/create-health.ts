@@ -50,7 +50,7 @@ type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Maximum block time assumed when deciding how long a reason must last before it is a problem. */
+/** Upper limit of the block time for which a reason must last before it is reported as a problem. */
 const MAX_BLOCK_MS = 6_000;
 
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
@@ -114,7 +114,7 @@ interface ProblemLogDeps {
 const INTERVAL_MS = 1_000;
 /** A problem that recurs within this time is logged as a single problem, so a flapping state logs two lines, not hundreds. */
 const CALM_MS = 15_000;
-/** Problems that are not logged here: they are either logged where they occur or normal in the first seconds. */
+/** Problems that the problem log omits, because they are logged where they occur or are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
@@ -249,7 +249,10 @@ interface MarketLogDeps {
 }
 
 const MARKET_INTERVAL_MS = 5_000;
-/** How long the state must differ before it begins or ends, because demand near the market's limit often crosses the limit. */
+/**
+ * How long demand must be above or within the market before the logged state changes, because demand near the limit often crosses
+ * it.
+ */
 const HELD_MS = 60_000;
 
 /**

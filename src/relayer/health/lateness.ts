@@ -29,7 +29,7 @@ export interface Present {
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** True if the remote chain has had no block for so long that this is a problem. */
+  /** True if the remote chain has gone without a block for long enough to be a problem. */
   readonly hasRemoteHalted: boolean;
   /** True once the remote block time is known. Until then, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
@@ -77,7 +77,7 @@ export function latenessOf(state: QueryState, present: Present) {
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
     /** Undefined if a result is possible. */
     unanswerable,
-    /** The query is overdue if `blocks` exceeds this. */
+    /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
      * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote
@@ -116,7 +116,10 @@ function dueFrom(state: QueryState, present: Present): bigint {
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/** Returns when the first remote block that allows a newer result appeared; "any" if every block does; otherwise undefined. */
+/**
+ * Returns when the first remote block that allows a newer result appeared; "any" if every block does; undefined if there is no
+ * such block yet.
+ */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search needs no new block: without one, it ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
@@ -163,13 +166,13 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Minimum number of consecutive failures that is more than a brief interruption. */
+/** Number of consecutive failures from which an endpoint's errors are more than a brief interruption. */
 const REFUSALS = 3;
-/** Methods that nothing can replace. A missing transaction index is not among them, because blocks can be scanned instead. */
+/** RPC methods that the relayer cannot replace. The transaction index is not among them, because blocks can be scanned instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why no endpoint of a chain is usable although their status is readable: a request limit, results that no endpoint
+ * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that no endpoint
  * stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint is usable.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {

@@ -13,8 +13,8 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold, which ignores problems that last less than one normal block. For example, behind a load balancer whose nodes
- * are a few blocks apart, reads sometimes fail although every result is on time.
+ * Creates a filter that ignores problems that last less than one block time. For example, behind a load balancer whose nodes are a
+ * few blocks apart, reads sometimes fail although every result is on time.
  */
 export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();

@@ -3,7 +3,7 @@ import { numberOf, type SqlValue, textOf } from "../../platform/storage/sql-data
 import type { RelayerStore } from "../state/store.ts";
 import { type Problem, PROBLEM_CODES, type ProblemCode } from "./problems.ts";
 
-/** A period in which a process ran or a problem existed, in wall-clock ms. */
+/** A period in which a process ran or a problem existed, as Unix times in ms. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -22,7 +22,10 @@ export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
 /** Age at which spans are deleted. */
 const STORED_MS = 8 * DAY_MS;
-/** Maximum number of stored runs and of problems. Above this number, old spans of both kinds are deleted up to the same time. */
+/**
+ * Maximum number of stored runs and of stored problems. Above this number, old spans of both kinds are deleted up to the same
+ * time.
+ */
 const MAX_SPANS = 2_000;
 /** A problem that recurs within this time is recorded as a single problem, as in the log. */
 const CALM_MS = 15_000;
@@ -45,15 +48,18 @@ interface OpenProblem extends OpenSpan {
 
 export interface TimelineDeps {
   readonly chainId: string;
-  /** Bech32 address of the relayer's account. Each account has its own time line. */
+  /** Bech32 address of the relayer's account. Each account has its own timeline. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
-  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no spans early. Default: the wall clock. */
+  /**
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
+   * clock.
+   */
   readonly localTimeMs?: () => number;
 }
 
-/** Creates one relayer's time line, which is empty until `load`. */
+/** Creates one relayer's timeline, which is empty until `load` is called. */
 export function createProblemTimeline(deps: TimelineDeps) {
   const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;
@@ -142,7 +148,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
       runs = [...storedRuns.filter(({ fromMs }) => !own.has(fromMs)), ...(run === undefined ? [] : [run])];
       problems = [...stored.filter(({ fromMs }) => !own.has(fromMs)), ...open.values()];
     },
-    /** Records the current problems. Call it every second. */
+    /** Records the current problems. Call `record` every second. */
     record: (present: readonly Problem[]): void => {
       const atMs = nowMs();
       recordRun(atMs);
@@ -155,7 +161,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
       if (atMs - savedMs >= SAVE_MS || atMs < savedMs) save();
       prune(Math.min(atMs, localTimeMs()));
     },
-    /** Writes how long the open spans have lasted so far. */
+    /** Stores the open spans with their current duration. */
     save,
     /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,

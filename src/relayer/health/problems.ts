@@ -33,7 +33,7 @@ export const PROBLEM_CODES = [
   "queries-failing",
 ] as const;
 
-/** The {@link PROBLEM_CODES} that always belong to a connection. "starting" may also belong to one. */
+/** The {@link PROBLEM_CODES} that always belong to a connection. The code "starting" may also belong to a connection. */
 export const CONNECTION_PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
@@ -55,7 +55,7 @@ export interface Problem {
   readonly code: ProblemCode;
   /** Undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
-  /** One sentence for people that states the problem, its start and the remedy. */
+  /** Human-readable sentence that states the problem, its start and the remedy. */
   readonly text: string;
   /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
   readonly sinceMs?: number;
@@ -69,7 +69,7 @@ interface QueryLateness {
   readonly lateness: Lateness;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
-  /** Failures since the last result. */
+  /** Number of failures since the last result. */
   readonly failures: number;
 }
 
@@ -95,13 +95,13 @@ export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a starting process is waiting for; undefined if it is not waiting. */
+  /** Describes the current wait of a starting process; undefined if it is not waiting. */
   readonly progress?: string | undefined;
   /** The process that has the lease; undefined if leases are not used or none has been read. */
   readonly holder?: string | undefined;
-  /** Why the store cannot write; undefined if it can. */
+  /** Why the store cannot write; undefined if it can write. */
   readonly storeError: string | undefined;
-  /** Why the last transaction was not sent; undefined if it was. */
+  /** Why the last transaction was not sent; undefined if it was sent. */
   readonly refusal: string | undefined;
 }
 
@@ -134,12 +134,14 @@ export function hasNoNewBlock(
 
 /** A chain whose height has not been read for this long is unreachable or is not being followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same limit after an error; longer than a reconnection takes. */
+/** Like `UNREAD_HEAD_MS`, but after an error; longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
 /** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems, starting with those that affect the whole relayer. The relayer is ready if there are no problems. */
+/**
+ * Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems.
+ */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -302,7 +304,10 @@ function expiryNoticeMs(
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }
 
-/** Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, each with its failure. */
+/**
+ * Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with the failure of the most
+ * delayed query.
+ */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
@@ -327,7 +332,9 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
 
 /** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
-/** If there is no new result for this long, no process sends. Covers two reads plus the time that a block may take. */
+/**
+ * If there is no new result for this long, no process is sending. The time covers two reads plus the time that a block may take.
+ */
 const SILENT_MS = 15_000;
 
 /** Describes how long no process has sent a result; undefined while a process sends results. */

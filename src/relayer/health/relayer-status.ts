@@ -25,7 +25,7 @@ import type { AccountView, ClientView, Watches } from "../watch/watches.ts";
 export interface RelayerStatus {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Wall-clock time, ms. */
+  /** Time of the status, as Unix time in ms. */
   readonly nowMs: number;
   readonly localHeight: bigint;
   /** True if the WebSocket to the local chain is connected. */
@@ -115,7 +115,7 @@ export function isQueryId(text: string): boolean {
   return /^\d{1,20}$/.test(text);
 }
 
-/** Returns a query's status and its registration; undefined if this relayer does not serve it. O(n). */
+/** Returns a query's status and its registration; undefined if this relayer does not serve the query. O(n). */
 export function findQuery(
   status: Pick<RelayerStatus, "queries">,
   registry: Pick<Registry, "states">,
@@ -258,11 +258,11 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     lateness: lateness(state),
     /** Number of included results since the relayer's start. */
     results: state.results,
-    /** Undefined until something has been spent since the relayer's start. */
+    /** Undefined if the query has caused no cost since the relayer's start. */
     cost: costOf(query.id),
     /** True if an operator requested an immediate cycle that has not ended yet. */
     isRequested: state.isRequested,
-    /** Failures since the last result. */
+    /** Number of failures since the last result. */
     failures: state.failures,
     error: state.error,
     /** Time until the next attempt while backing off, otherwise 0. */

@@ -51,9 +51,9 @@ interface KvDemand extends Pick<KvCycle, "view" | "started"> {
 /**
  * Reserves a cycle's results. Returns undefined if the remote chain has no newer block for any query.
  *
- * A cycle reads all queries at one remote height, so that they share a header and at most one client update. It uses the header
- * of the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older header
- * would save no calls, provide older values, and might be below the client's latest height.
+ * A cycle reads all queries at one remote height, so that they share a header and at most one client update. A cycle uses the
+ * header of the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older
+ * header would not save any calls, would prove older values, and might be below the client's latest height.
  */
 export function reserveKvCycle(
   worker: Pick<ConnectionWorker, "connectionId" | "localHeight" | "settings"> & {
@@ -78,8 +78,8 @@ export function reserveKvCycle(
 }
 
 /**
- * Returns true if few queries are due while many are being read. They then wait for that cycle to end, because each cycle costs
- * its own header and round trips.
+ * Returns true if few queries are due while many are being read. The due queries then wait for the running cycle to end, because
+ * each cycle costs its own header and round trips.
  */
 export function areTooFew(due: number, running: number): boolean {
   return due * 10 < running;
@@ -122,7 +122,7 @@ function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: 
   // An urgency rule's `max_age` also applies to unchanged results.
   const maxAge = minInt(skipped, urgency.maxAgeOf(query) ?? skipped);
   const read = { at: view.stateAt, hash: hashOf(values) };
-  // The block that would include the result.
+  // Height of the block that would include the result.
   const localHeight = maxInt(dueHeightOf(state), worker.localHeight() + 1n);
   const current = registry.state(query.id);
   if (current === undefined || !sameQuestion(current.query, query)) return false;
@@ -142,7 +142,7 @@ function guessOf({ settings }: Pick<ConnectionWorker, "settings">, query: Regist
 
 /**
  * Returns the due queries for which a read at remote height `at` is useful. The chain refuses a result that is not newer than the
- * last one, and a read that is not newer than one with unchanged values reveals nothing.
+ * last one, and a read that is not newer than a read with unchanged values reveals nothing.
  *
  * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that
  * includes the result.

@@ -21,7 +21,7 @@ import { type ConnectionWorker, intermediateHeadersOf } from "../connection/work
 /** The queries to read together, and the connection's view, which determines the remote height. */
 export interface KvRead {
   readonly view: ConnectionView;
-  /** In order of need. */
+  /** Most needed first. */
   readonly candidates: readonly QueryState[];
 }
 
@@ -54,7 +54,7 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** Undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms, e.g. because of intermediate client updates. */
+  /** Time that passed after the values were read, ms, e.g. for intermediate client updates. */
   readonly afterMs: number;
 }
 

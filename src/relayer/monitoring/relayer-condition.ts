@@ -11,13 +11,13 @@ export interface RelayerCondition {
   readonly impact: string;
   /** Codes of the problems that the alert reports. */
   readonly problems?: readonly ProblemCode[];
-  /** Default: an expression over the problem metric. */
+  /** PromQL expression. Default: an expression over the problem metric. */
   readonly expr?: (times: Times) => string;
   readonly for: string;
   readonly inhibits?: readonly string[];
   /**
-   * Labels that this alert shares with the alerts that it causes. Default: the labels of its first problem: job, instance, and
-   * connection if it has one.
+   * Labels that this alert shares with the alerts that it causes. Default: job and instance and, if its first problem belongs to a
+   * connection, connection_id.
    */
   readonly scope?: readonly string[];
   /** Default: an example with the first problem's metric. */
@@ -27,7 +27,7 @@ export interface RelayerCondition {
 /** Prefix of the relayer's metrics. */
 export const M = "relaywatch_relayer";
 
-/** A connection's label in an example. */
+/** The connection label used in examples. */
 export const CONNECTION = 'connection_id="connection-0"';
 
 /** Returns an example's series, for example "relaywatch_relayer_role{$,role=\"leader\"}". */
@@ -53,10 +53,13 @@ export function turns(metric: string, bad: number, good: number, labels?: string
 /** Labels of alerts about one connection. */
 export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 
-/** {@link CONNECTION_SCOPE} in PromQL. */
+/** {@link CONNECTION_SCOPE} as a PromQL `by` clause. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** Excludes processes without the lease. They read the leading process's results only occasionally, so they are not late. */
+/**
+ * Excludes processes without the lease. Such processes read the leading process's results only occasionally and would wrongly
+ * appear late.
+ */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 export const STALE = "Contracts read older values until this is repaired.";

@@ -116,7 +116,7 @@ const ACTIVE_ROW: RowSpec = {
   ],
 };
 
-/** A standby includes no results, and the quantile of an empty set is NaN. */
+/** A standby has no included results, and the quantile of an empty histogram is NaN, which `>= 0` drops. */
 const includedLate = (share: number): string =>
   `histogram_quantile(${share}, ${rate("instance, connection_id, le", "due_to_included_blocks_bucket", PLACE)}) >= 0`;
 

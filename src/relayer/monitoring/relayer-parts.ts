@@ -57,7 +57,7 @@ export function plot(
   return graph(title, queries, { description, unit, ...(isLimited && { limits: /^limit/ }) });
 }
 
-/** How long the account can pay. */
+/** Shows how long the account can pay. */
 export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
   [query(`min(${own("account_left_seconds")}) / 86400`, "left")],
@@ -76,7 +76,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
   },
 );
 
-/** Why queries are backing off. */
+/** Shows why queries are backing off. */
 export const BACKING_OFF: PanelSpec = {
   ...plot("Queries backing off", "none", "By the code of their last failure.", {
     "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,

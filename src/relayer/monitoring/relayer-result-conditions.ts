@@ -158,7 +158,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     impact:
       "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
     // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the
-    // relayer's and others' mean gas together is below the target. Without the relayer's half, blocks would also be below it.
+    // relayer's and others' mean gas together is below the target. Without the relayer's half, blocks would also be below the
+    // target.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,

@@ -163,7 +163,10 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** Returns the class in which a query is counted. Overdue takes precedence over failing, because only overdue is a problem. */
+/**
+ * Returns the class in which a query is counted. Overdue takes precedence over failing, because only an overdue query is a
+ * problem.
+ */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";

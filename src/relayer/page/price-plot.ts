@@ -11,7 +11,7 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Prices whose ratio exceeds this are far apart. */
+/** Ratio of two prices above which they are too far apart for one linear scale. */
 const FAR = 8;
 /** Minimum distance between the labels beside the lines. */
 const LINE_HEIGHT = 12;

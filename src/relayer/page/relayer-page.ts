@@ -210,7 +210,10 @@ const MAX_ROWS = 12;
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/** Plots problems over the last 24 hours exactly, and over seven days by the hour. Time in which no process ran is unknown. */
+/**
+ * Plots problems over the last 24 hours exactly, and over seven days by the hour. Periods in which no process ran are shown as
+ * unknown.
+ */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -266,7 +269,7 @@ function sortOut(
   range: Span,
 ): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
   const starting = spans.filter(({ code }) => code === "starting");
-  // The gap after the last record is not a stop if it is short.
+  // A short gap after the last record does not mean that the process has stopped.
   const stopped = gapsOf(runs, range).filter(
     ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
   );
@@ -276,7 +279,7 @@ function sortOut(
   };
 }
 
-/** A record this recent is current. Records are made every second. */
+/** Maximum age of a record that is still current. Records are made every second. */
 const RECORD_MS = 5_000;
 
 function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Span): string {
@@ -284,7 +287,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // Don't mention a pause under a minute, such as a restart. Only the plot shows it.
+  // Don't mention a pause under a minute, such as a restart, which only the plot shows.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;

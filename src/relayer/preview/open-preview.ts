@@ -50,7 +50,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
     localClient,
     local: createLocalQueries(localClient, config.chain.name),
     connections,
-    /** Returns the time of the local chain's newest block, wall-clock ms. */
+    /** Returns the time of the local chain's newest block, as Unix time in ms. */
     localTimeMs: async (signal: AbortSignal): Promise<number> =>
       Number((await localClient.status(signal)).latestTimeNs / NS_PER_MS),
     /** The relayer's account, which can only simulate. */
@@ -66,7 +66,10 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   };
 }
 
-/** Returns the display unit of amounts in the fee denom; undefined if none is configured or the chain is unreadable. */
+/**
+ * Returns the display unit of amounts in the fee denom; undefined if none is configured and the chain names none or cannot be
+ * read.
+ */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
   signal: AbortSignal,
@@ -81,10 +84,10 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** How long to retry: several blocks, so that the account's other transactions are included or there is a long enough pause. */
+/** How long to retry: several blocks, so that the account's other transactions are included or leave a long enough pause. */
 const MAX_RETRY_MS = 15_000;
 
-/** Repeats a simulation while the node expects another sequence, because a relayer may be sending from the same account. */
+/** Repeats a simulation while the node expects a different sequence, because a relayer may be sending from the same account. */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
   clock: Pick<Clock, "monotonicMs" | "sleep">,

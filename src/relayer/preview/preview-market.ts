@@ -156,7 +156,7 @@ async function callbackGasByOwner(
   );
 }
 
-/** Forecasts the registered queries in the chain's market. Rejects with `ClientError`. */
+/** Forecasts the cost and lateness of the registered queries in the chain's fee market. Rejects with `ClientError`. */
 export async function forecastPresent(
   preview: Preview,
   { params, blockMs, othersGas }: MarketPreview,

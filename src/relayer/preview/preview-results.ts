@@ -44,7 +44,7 @@ export interface KvPreview {
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
-        /** The part of `gas` that the contract uses; undefined if the chain does not call it. */
+        /** The part of `gas` that the contract uses; undefined if the chain does not call it or the gas cannot be measured. */
         readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
@@ -114,9 +114,9 @@ export async function previewKv(
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: the difference between simulations with and without the callback. Simulates both in
- * turn until the simulations before and after one agree, so the chain did not change in between. `called` is the gas of the first
- * simulation with the callback.
+ * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between the
+ * two until consecutive simulations of the same kind agree, which shows that the chain did not change in between. `called` is the
+ * gas of the first simulation with the callback.
  *
  * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
  * client update makes the next simulation cheaper.
@@ -224,7 +224,7 @@ async function compare(
   }
 }
 
-/** Returns the result without the call to its contract. */
+/** Returns the message with its contract callback disabled. */
 function withoutCallback(message: Uint8Array): Uint8Array {
   const decoded = MsgSubmitQueryResult.decode(message);
   const result = decoded.result && { ...decoded.result, allowKvCallbacks: false };
@@ -236,13 +236,13 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 }
 
 /**
- * The transactions found by the search, compared with the transactions that the chain has received. The chain only tells whether
- * it has a given transaction, so a missing transaction was left out if the chain has a later one.
+ * The transactions found by the search, compared with the transactions that the chain has received. The chain only reports whether
+ * it has received a given transaction, so a missing transaction was left out if the chain has received a later one.
  */
 export type TxComparison =
-  /** the chain has received none of them */
+  /** the chain has received none of the found transactions */
   | { readonly kind: "none" }
-  /** the chain has received all of them, up to the last one that it has */
+  /** the chain has received every found transaction up to the last one that it has received */
   | { readonly kind: "same" }
   /** the chain lacks these transactions although it has received a later one, so another relayer left them out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
@@ -255,12 +255,12 @@ export interface TxPreview {
   readonly from: bigint;
   readonly to: bigint;
   readonly txs: readonly {
-    /** Lower-case hex. */
+    /** Transaction hash in lower-case hex. */
     readonly hash: string;
     readonly height: bigint;
     /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract again. */
     readonly gas: bigint | undefined;
-    /** Why the relayer cannot send the transaction; undefined if it can. */
+    /** Why the relayer cannot send the transaction; undefined if it can send it. */
     readonly reason: string | undefined;
     /** True if the chain has received the transaction from any relayer; undefined if this cannot be read. */
     readonly received: boolean | undefined;

@@ -20,7 +20,9 @@ const POLL_MS = 1_000;
 const POLL_RELOAD_MS = 10_000;
 /** Delay before a reload if the chain does not return the query that an event announced. The endpoint may lag. */
 const RETRY_RELOAD_MS = 2_000;
-/** Number of reads behind the stream before a warning that all endpoints lag. Nodes often differ by a block or two. */
+/**
+ * Number of reads that lag behind the event stream before a warning that all endpoints lag. Nodes often differ by a block or two.
+ */
 const MAX_READS_BEHIND = 3;
 /** Above this number of changes, reloading the list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
@@ -103,8 +105,8 @@ async function nextNotice(
 }
 
 /**
- * Reads the height. Returns true if notices are missing: there is more than one new block, and only the last block's notice may
- * still arrive.
+ * Reads the local height. Returns true if notices are missing, i.e. there is more than one new block, because only the last
+ * block's notice may still arrive.
  */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
@@ -118,7 +120,7 @@ interface ListState {
   height: bigint;
   /** Height of the last block that the stream has announced since it connected. */
   streamHeight: bigint | undefined;
-  /** True, until the next read, if the stream's node announced a known or lower block again because its chain went back. */
+  /** True, until the next read, if the stream's node announced a known or lower height, because its chain went back. */
   hasGoneBack: boolean;
   /** Notices that arrived during a read of the list, in order. */
   readonly waiting: ChainNotice[];
@@ -134,8 +136,9 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   // Check this first, because all known data becomes invalid when the chain is reset.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint that serves the list may lag behind the one that serves the status, and both may lag behind the event stream. Such a
-  // list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a reset chain restarts at a low height.
+  // The endpoint that serves the list may lag behind the endpoint that serves the status, and both may lag behind the event
+  // stream. Such a list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a
+  // reset chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -209,7 +212,7 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used. This is the case if the chain went back, or if
+ * Returns true if the list must be read before a block of the stream is used. The list must be read if the chain went back, or if
  * blocks are missing between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {

@@ -6,7 +6,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** A description for people. It may contain heights, so it differs between attempts. */
+  /** Human-readable description. It may contain heights, so it may differ between attempts. */
   readonly reason: string;
 }
 
@@ -51,7 +51,7 @@ export interface SentResult {
   readonly again: UnchangedRead | undefined;
 }
 
-/** A served query and the outcome of its last cycles. It is immutable, so the functions below return a new state. */
+/** A served query and the outcome of its last cycles. A state is immutable, so the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
@@ -60,7 +60,7 @@ export interface QueryState {
    * due.
    */
   readonly sinceHeight: bigint;
-  /** Failures since the last result. */
+  /** Number of failures since the last result. */
   readonly failures: number;
   /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query. 0: immediately. */
   readonly notBeforeMs: number;
@@ -70,7 +70,10 @@ export interface QueryState {
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /** Sent KV results: the last included one, and newer ones without an outcome. Empty unless unchanged values are skipped. */
+  /**
+   * The sent KV results: the last included result, and newer results without an outcome. Empty unless unchanged values are
+   * skipped.
+   */
   readonly sent: readonly SentResult[];
 }
 
@@ -171,12 +174,12 @@ export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined if they must be sent. They must be sent if:
+ * Returns the state after a read whose values need not be sent, or undefined if they must be sent. The values must be sent if:
  *
  * - the values differ from the last result's values;
  * - the last result is unknown;
  * - the last result will be `maxAge` blocks old in block `read.localHeight`;
- * - an operator wants a result.
+ * - an operator requested a result.
  *
  * The last result is the newest result without an outcome or, if there is none, the chain's last result.
  */
@@ -261,10 +264,10 @@ export function outrun(state: QueryState): QueryState {
 const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: false } as const;
 
 /**
- * Returns true if a query must be read. Its backoff must be over, and one of these cases must apply:
+ * Returns true if a query must be read. The query's backoff must be over, and one of these cases must apply:
  * - the query has no result;
  * - `updatePeriod` local blocks have passed since the last result or unchanged read;
- * - an operator wants a result.
+ * - an operator requested a result.
  *
  * `nowMs` is monotonic.
  */

@@ -89,7 +89,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    /** Forgets all queries. Called when the local chain was reset. */
+    /** Forgets all queries. Called when the local chain has been reset. */
     reset: (): void => {
       states = new Map();
     },
@@ -99,7 +99,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
 /** Above this number of queries, reading the whole list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
-/** Reads these queries if they exist. May also return other queries. */
+/** Reads the known queries that still exist. May also return other queries. */
 async function readAll(
   local: RegistryDeps["local"],
   known: readonly RegisteredQuery[],

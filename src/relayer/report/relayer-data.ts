@@ -83,7 +83,7 @@ const time = z.string().transform((text, context) => {
 // A newer relayer may report an unknown outcome.
 const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
 const count = z.int().min(0);
-/** `GET /api/attempts/summary` of a relayer. */
+/** Schema of the response to a relayer's `GET /api/attempts/summary`. */
 export const SUMMARY = z.object({
   outcomes: z.array(z.object({ outcome, part: count, attempts: count })),
   lateness: z.array(z.object({ blocks: z.int(), attempts: count })),
@@ -123,9 +123,9 @@ const attempt = z
       simulations: wire.simulations,
     }),
   );
-/** `GET /api/attempts` of a relayer. */
+/** Schema of the response to a relayer's `GET /api/attempts`. */
 export const ATTEMPTS = z.array(attempt);
-/** `GET /api/costs` of a relayer. */
+/** Schema of the response to a relayer's `GET /api/costs`. */
 export const COSTS = z.array(
   z.object({
     day: z.number(),
@@ -136,7 +136,7 @@ export const COSTS = z.array(
     fee: integer,
   }),
 );
-/** `GET /unsuccessful-txs` of a relayer. */
+/** Schema of the response to a relayer's `GET /unsuccessful-txs`. */
 export const DEAD_LETTERS = z.array(
   z
     .object({ query_id: z.number(), submitted_tx_hash: z.string(), error_time: time, message: z.string() })

@@ -16,7 +16,7 @@ import { type RelayerData, SUMMARY_PARTS } from "./relayer-data.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
-/** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
+/** Creates the `report relayer` output: results, their lateness, cost by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {
   const { summary, fromMs, toMs } = data;
   const outcomes = countOutcomes(summary);
@@ -258,7 +258,7 @@ export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
 
 type OwnerSum = Omit<OwnerCost, "callbackGas">;
 
-/** Gas of an owner's attempts, which is above 0, and the part that the owner's contract used. */
+/** Gas of an owner's attempts (always above 0), and the part that the owner's contract used. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;
@@ -279,7 +279,8 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // A remote height's client update is in the first transaction with results for it or, if that fails, in the next one.
+    // A remote height's client update is in the first transaction with results for that height or, if that transaction fails, in
+    // the next one.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);
@@ -309,7 +310,7 @@ interface ResultGas {
   readonly gas: bigint;
   /** The part of `gas` that the transactions used for anything but results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Number of keys of all results. A TX query's result has one key. */
+  /** Total number of keys in all results. A TX query's result has one key. */
   readonly keys: bigint;
 }
 

@@ -13,7 +13,7 @@ export interface TextColumn<Row> {
   readonly text: (row: Row) => string;
   /** Returns a detail that only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Returns true if someone must act soon. */
+  /** Returns true if the row requires action soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 
@@ -56,7 +56,7 @@ interface Amounts {
   readonly short: (amount: bigint) => string;
 }
 
-/** Describes the spending. `separator` is the thousands separator. */
+/** Returns the texts and table columns that describe the spending. `separator` is the thousands separator. */
 export function spendingText(view: SpendingView, separator: string) {
   const unit = unitOf(view);
   const amounts: Amounts = {
@@ -266,7 +266,7 @@ function forecastColumns(
   ];
 }
 
-/** If an account will be empty sooner than this, it needs attention now. */
+/** An account that will be empty sooner than this needs attention now. */
 const SOON_MS = 3 * DAY_MS;
 /** Shown instead of longer times, which are meaningless because prices and queries will have changed by then. */
 const LONG = "more than a year";
@@ -286,7 +286,7 @@ function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]):
 /** Maximum number of rows in the main table. JSON and CSV contain all rows. */
 const MAX_ROWS = 50;
 
-/** Creates `report relayer --by owner|query`: who pays, for whom, and the forecast. */
+/** Creates the `report relayer --by owner|query` output: who pays, for whom, and the forecast. */
 export function spendingReport(view: SpendingView): Report {
   const words = spendingText(view, ",");
   const { by, read_at: readAtMs, windows } = view;

@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<ProblemCode, string>> = {
 };
 
 const status = z.object({
-  // A newer relayer may report problems that are unknown here.
+  // A newer relayer may report problems that this version does not know.
   problems: z.array(
     z.object({
       code: z.string(),
@@ -68,7 +68,7 @@ export function parseRelayerNow(body: unknown): RelayerNow {
 
 const MAX_LISTED = 10;
 
-/** Creates `why` for a relayer: which queries are late, since when and why, and what to do. */
+/** Creates the `why` report for a relayer: which queries are late, since when and why, and what to do. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

@@ -1,7 +1,7 @@
-/** Amounts by name. */
+/** An object of named amounts. */
 type Amounts<T> = { readonly [Name in keyof T]: bigint | number };
 
-/** Adds amounts by name. */
+/** Adds the amounts that have the same name in `a` and `b`. */
 export function addAmounts<T extends Amounts<T>>(a: T, b: T): T;
 export function addAmounts(a: Record<string, bigint | number>, b: Record<string, bigint | number>) {
   const sum = ([name, value]: [string, bigint | number]) => {

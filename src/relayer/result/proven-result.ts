@@ -36,7 +36,7 @@ export interface ProvenResult extends ExpectedResult {
 
 /** One `MsgUpdateClient`, shared by the results for one connection and height. */
 export interface ClientUpdate {
-  /** Equal for updates of the same client to the same height. */
+  /** Identifies the update: the key is equal for updates of the same client to the same height. */
   readonly key: string;
   readonly connectionId: string;
   readonly message: WireMessage;
@@ -96,7 +96,7 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
-  /** Returns what a worker needs to plan its next cycle. Valid only until the next await. */
+  /** Returns the data that a worker needs to plan its next cycle. The view is valid only until the next `await`. */
   readonly view: (connectionId: string) => PipelineView;
   /**
    * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because any
@@ -112,7 +112,7 @@ export interface ResultSubmitter {
    * outcome is reported once; a result that does not fit in the queue is immediately reported as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
-  /** Ends a query's turn because a read showed that it needs no result. */
+  /** Ends a query's turn in the service order, because a read showed that the query needs no result. */
   readonly endTurn: (query: RegisteredQuery) => void;
   /** Resolves a query's queued results as unsent, because earlier results must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
@@ -120,7 +120,7 @@ export interface ResultSubmitter {
 
 /** The results that one cycle may read. */
 export interface Reservation {
-  /** The results in order of need. */
+  /** The results, most needed first. */
   readonly results: readonly ExpectedResult[];
   /** The pipeline's ids of the results, in the same order. */
   readonly ids: readonly number[];
@@ -137,7 +137,7 @@ export interface PipelineView {
   readonly lookAhead: (own: bigint) => bigint;
   /**
    * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast yet: one is
-   * read while the other waits for its block. No result may be read while the query's last result is unknown.
+   * read while the other waits for its block. No result may be read while the query's last result on the chain is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */

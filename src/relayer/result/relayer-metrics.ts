@@ -8,7 +8,7 @@ import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attemp
 /** The relayer's counters and histograms. `status-gauges.ts` contains its gauges; `docs/metrics.md` lists all metrics. */
 export type RelayerMetrics = ReturnType<typeof createRelayerMetrics>;
 
-/** Registers the metrics, one row each. */
+/** Registers the metrics for the given connections. */
 export function createRelayerMetrics(
   registry: Registry,
   connectionIds: readonly string[],
@@ -138,7 +138,7 @@ export function createRpcObserver(metrics: RelayerMetrics, chain_id: string): Rp
 
 interface GoGaugeSource {
   readonly queries: () => number;
-  /** Proven results that are not yet in a transaction. */
+  /** Number of proven results that are not yet in a transaction. */
   readonly queued: () => number;
   readonly deadLetters: () => number;
 }
@@ -164,7 +164,9 @@ const GAUGES: StatusMetrics<GoGaugeSource> = {
   },
 };
 
-/** Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called. */
+/**
+ * Registers the Go relayer's metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called.
+ */
 export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
   const factory = createMetricFactory(registry, lasting);
   const counter = (name: string, help: string) =>

@@ -14,23 +14,29 @@ export interface AdmissionRequest {
 export type Admission =
   | {
       readonly admitted: true;
-      /** Reverses the charge. Call this once it is certain that the transaction costs nothing: it was rejected or lost. */
+      /**
+       * Reverses the charge. Call `release` once it is certain that the transaction costs nothing, because it was rejected or
+       * lost.
+       */
       readonly release: () => void;
     }
   | {
       readonly admitted: false;
-      /** Why the transaction must not be sent, for people. */
+      /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter offers the
-       * transaction again without them. Undefined if nothing may be sent at the moment.
+       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter
+       * requests admission again for the transaction without these results. Undefined if nothing may be sent at the moment.
        */
       readonly owners?: readonly string[];
-      /** The rules whose budgets are used up. Their results are not urgent until the next UTC day. */
+      /** The rules whose budgets are used up. The rules' results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 
-/** Decides before each broadcast whether this process may send and pay: leader lease, balance reserve, spending caps. */
+/**
+ * Decides before each broadcast whether this process may send and pay, based on the lease, the balance reserve and the spending
+ * limits.
+ */
 export interface SubmitGate {
   /** Called immediately before a broadcast. If the gate itself fails, it refuses with a reason. Rejects only on abort. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
@@ -39,7 +45,7 @@ export interface SubmitGate {
 /** Learns from broadcasts whether the account can pay its fees. */
 export interface FundsWatch {
   readonly recordAccepted: () => void;
-  /** Records that the node refused a transaction for lack of funds. `reason` is a text for people. */
+  /** Records that the node refused a transaction for lack of funds. `reason` is human-readable. */
   readonly recordUnpaid: (reason: string) => void;
 }
 
@@ -57,9 +63,9 @@ export interface Upkeep {
 
 /** A relayer transaction in a block that paid its fee, even if it failed there. */
 export interface PaidTransaction {
-  /** Upper-case hex. */
+  /** Transaction hash in upper-case hex. */
   readonly hash: string;
-  /** Local height of its block. */
+  /** Local height of the block that includes the transaction. */
   readonly height: bigint;
   /** The whole fee, in the fee denom's base unit. */
   readonly fee: bigint;

@@ -26,7 +26,8 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time in wall-clock ms, so that a fast clock on this machine deletes no attempts early. Default: the wall clock.
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting attempts early. Default: this
+   * machine's clock.
    */
   readonly localTimeMs?: () => number;
 }
@@ -56,7 +57,7 @@ export function createAttemptLog(
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows, because a process that often restarts may never reach {@link PRUNE_EVERY}.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started. They are written together, because separate writes would take too long. */
+  /** Attempts whose write has not started. The attempts are written together, because separate writes would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {

@@ -50,7 +50,7 @@ export interface Attempt {
   /** Upper-case hex hash of the local transaction; undefined if nothing was broadcast. */
   readonly txHash: string | undefined;
   readonly outcome: AttemptOutcome;
-  /** Text for people; undefined for "included". */
+  /** Human-readable reason; undefined for "included". */
   readonly reason: string | undefined;
   /** Height of the local block with the transaction; undefined if no block includes it. */
   readonly localHeight: bigint | undefined;
@@ -67,7 +67,7 @@ export interface AttemptStart {
   readonly monotonicMs: number;
 }
 
-/** Returns the start of an attempt. Call it before the attempt's first read of the remote chain. */
+/** Returns the start of an attempt. Call this function before the attempt's first read of the remote chain. */
 export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }
@@ -81,15 +81,15 @@ export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
-/** Selects attempts. An absent field selects all. */
+/** Selects attempts. An absent field selects all values. */
 export interface AttemptFilter {
   readonly queryId?: bigint;
   readonly connectionId?: string;
   readonly owner?: string;
   readonly outcome?: AttemptOutcome;
-  /** Started at or after this time, ms. */
+  /** Selects attempts that started at or after this time, as Unix time in ms. */
   readonly sinceMs?: number;
-  /** Started before this time, ms. */
+  /** Selects attempts that started before this time, as Unix time in ms. */
   readonly untilMs?: number;
   /** Maximum number of attempts, newest first; at most {@link MAX_ATTEMPTS_READ}. */
   readonly limit: number;

@@ -14,8 +14,8 @@ export interface HistoryDeps {
 }
 
 /**
- * Returns true if a chain still has the newest block in the journal. If so, stores the block at `latestHeight`. Makes at most two
- * reads.
+ * Returns true if a chain still has the newest block in the journal, and then stores the block at `latestHeight`. Makes at most
+ * two reads.
  *
  * Returns false for a reset chain, which has a far lower height or a different block at the known height. Also returns true if
  * the block cannot be compared, because the endpoint lags or has pruned it.

@@ -16,7 +16,7 @@ export const LOCAL_CHAIN = "";
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
  * If a crash loses the last writes, the next process searches the same blocks again. Only broadcasts must not be repeated, so the
- * gate waits for all earlier writes before each one (`src/relayer/gate`).
+ * gate waits for all earlier writes before each broadcast (`src/relayer/gate`).
  */
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -27,14 +27,14 @@ export interface DeadLetter {
   readonly hash: string;
   readonly remoteHeight: bigint;
   readonly reason: string;
-  /** Wall-clock time, ms. */
+  /** Time of the failure, as Unix time in ms. */
   readonly atMs: number;
 }
 
 /** A block by which the relayer recognizes a chain after a restart of the chain or the relayer. */
 interface KnownBlock {
   readonly height: bigint;
-  /** Upper-case hex; empty if only the height is known. */
+  /** Block hash in upper-case hex; empty if only the height is known. */
   readonly hash: string;
 }
 
@@ -56,7 +56,7 @@ export interface JournalDeps {
   readonly queue: Pick<WriteQueue, "push">;
 }
 
-/** Creates one local chain's journal. It is empty until `reload`. */
+/** Creates one local chain's journal. It is empty until `reload` is called. */
 export function createJournal(chain: string, { session, queue }: JournalDeps) {
   let rows: JournalRows = emptyJournal();
   const push = (sql: string, values: readonly (string | number | bigint | null)[]): void =>
@@ -120,9 +120,12 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
     },
-    /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is none. */
+    /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is no such dead letter. */
     removeDeadLetter,
-    /** Closes a dead letter that an operator has seen. It is no longer listed or sent. Returns false if there is none. */
+    /**
+     * Closes a dead letter that an operator has seen, so that it is no longer listed or sent. Returns false if there is no such
+     * dead letter.
+     */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
       if (letter === undefined) return false;
@@ -147,13 +150,15 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       for (const table of ["tx_progress", "tx_handled"])
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
-    /** Deletes everything. Call it after a reset of the local chain, whose query ids then identify different queries. */
+    /**
+     * Deletes the local chain's journal. Call `reset` after a reset of the chain, whose query ids then identify different queries.
+     */
     reset: (): void => {
       rows = emptyJournal();
       for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])
         push(`DELETE FROM ${table} WHERE chain = ?`, []);
     },
-    /** Reads all rows again, because another process may have written. */
+    /** Reads all rows again, because another process may have changed them. */
     reload: async (): Promise<void> => {
       rows = await readJournal(session, chain);
     },
@@ -195,7 +200,7 @@ interface JournalRows {
   /** Newest first. */
   deadLetters: DeadLetter[];
   readonly blocks: Map<string, KnownBlock>;
-  /** By {@link sendingKey}. */
+  /** Transactions in flight, by {@link sendingKey}. */
   readonly sending: Map<string, SendingTx>;
 }
 

@@ -40,15 +40,18 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is automatically sent again. It doubles with each attempt. */
+/** Pause before a dead letter is automatically sent again. The pause doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
-/** Maximum number of dead letters of all queries that are automatically sent again at the same time. */
+/** Maximum number of dead letters, over all queries, that are automatically sent again at the same time. */
 const MAX_AGAIN = 10;
 
 /** Interval between checks of the outcome. */
 const POLL_MS = 50;
 
-/** Creates the resubmissions. Requests are only in memory, since dead letters stay in the journal until included. */
+/**
+ * Creates the resubmissions. Requests are stored only in memory, since a dead letter stays in the journal until its transaction is
+ * included.
+ */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
@@ -102,7 +105,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns a query's dead letters that must be sent again. Returns each of them only once. Called by the TX worker. */
+    /** Returns a query's dead letters that must be sent again, each only once. Called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

@@ -47,7 +47,7 @@ export interface RelayerStore {
   readonly journal: Journal;
   readonly attempts: AttemptLog;
   readonly queue: WriteQueue;
-  /** Use it for reads only. Writes go through `queue`, which preserves their order. */
+  /** For reads only. Writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
   /** A separate connection for the lease, so that no write delays a renewal. Undefined for SQLite. */
   readonly leaseDatabase: SqlDatabase | undefined;
@@ -66,7 +66,10 @@ interface WriteGuard {
 
 export interface StoreDeps {
   readonly clock: Clock;
-  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no rows early. Default: the wall clock. */
+  /**
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting rows early. Default: this machine's
+   * clock.
+   */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;
@@ -74,7 +77,7 @@ export interface StoreDeps {
 
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline of a connection attempt and of a statement, shorter than a lease's lifetime. */
+/** Deadline for each connection attempt and each statement; shorter than a lease's lifetime. */
 const POSTGRES_DEADLINE_MS = 4_000;
 /** Maximum wait for the last writes when the process ends. */
 const CLOSE_MS = 5_000;
@@ -155,7 +158,7 @@ function logWrites(logger: Logger, error: string | undefined): void {
 interface OpenDatabases {
   readonly database: SqlDatabase;
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Lets another process use this location. */
+  /** Unlocks the location, so that another process can use it. */
   readonly release: () => void;
 }
 
@@ -247,8 +250,8 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
 }
 
 /**
- * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a file of its version in
- * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a store file of its version
+ * in `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In `tx_handled`,
@@ -290,7 +293,7 @@ CREATE TABLE lease (
   name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at_ms BIGINT NOT NULL,
   connections TEXT NOT NULL);
 `,
-  // Attempts whose result was in no transaction had the outcome "lost".
+  // Older versions stored the outcome "lost" for an attempt whose result was in no transaction.
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
@@ -313,7 +316,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // The local height at which the sums start. This is needed because a process may be killed before it writes its first payment.
+  // Add the local height at which the sums start, because a process may be killed before it writes its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

@@ -69,7 +69,7 @@ export function applyFailure(
     case "unknown":
       // A transaction that ran out of gas in a block needs more gas than the simulation reported.
       if (where === "block") raiseGas(state, entries);
-      // CheckTx runs no messages, so no single part of the transaction caused the rejection.
+      // CheckTx does not run messages, so no single part of the transaction caused the rejection.
       if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
       return entries.length > 1
         ? halve(state, entries)
@@ -113,7 +113,7 @@ function dropRedundant(
   );
 }
 
-/** Tries the other results again. If the same set has failed before, tries it in halves, because many results may be bad. */
+/** Tries the other results again. If one of them was isolated before, tries them in halves, because many results may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -138,9 +138,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" for entries that are
- * not isolated, i.e. the chain accepted their query's last result, and no transaction with them failed with an error that names
- * no message.
+ * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" unless the entry's
+ * transaction failed because of another or an unknown result, or the chain rejected the query's last result.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -176,7 +175,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a rejection for lack of funds, before checking whether someone has sent coins. */
+/** Pause after a rejection for lack of funds, before checking whether the account has received coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
 /** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */
@@ -248,7 +247,7 @@ type ErrorAttribution =
   | { readonly kind: "price" }
   /** the account lacks funds */
   | { readonly kind: "funds" }
-  /** signature or sequence: the node would accept no transaction from this account */
+  /** the signature or sequence is wrong, so the node would accept no transaction from this account */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
   /** the chain already has a result for this remote height or a newer one: another relayer was faster */

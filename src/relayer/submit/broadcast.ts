@@ -201,8 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other transaction relies on its client updates. Nor does it rely on
-  // updates in other transactions.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. Nor does a transaction
+  // with isolated results rely on updates in other transactions.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -215,8 +215,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // The gas of each part is an estimate. With all of its client updates, the transaction uses the simulated gas. It uses less if
-  // a block already includes one of the updates.
+  // The gas of each part is an estimate. With all of its client updates, the transaction uses the simulated gas. The transaction
+  // uses less if a block already includes one of the updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
@@ -272,7 +272,7 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // For a lack of funds, use a lower level, because the rejection recurs until someone sends coins. The problem
+  // For a lack of funds, use a lower log level, because the rejection recurs until the account receives coins. The problem
   // "account-cannot-pay" is logged once anyway.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,

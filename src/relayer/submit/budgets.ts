@@ -10,11 +10,14 @@ export type BlockBudget = ReturnType<typeof createBlockBudget>;
 export interface BlockBudgetOptions {
   /** The relayer's share of a block, per mille. The rest is left to other senders. */
   readonly blockSharePermille: bigint;
-  /** Gas limit of a transaction = expected gas × this / 1000. */
+  /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** Used until the limits have been read. The gas is the deployed fee market's target, because more gas could raise the price. */
+/**
+ * Limits used until the chain's limits have been read. The gas is the deployed fee market's target, because more gas could raise
+ * the price.
+ */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -56,16 +59,16 @@ export function createBlockBudget(
     toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
     /** Returns true if the gas price limits the relayer to less than the configured share. */
     hasMarketBudget: (): boolean => market() !== undefined,
-    /** Returns the gas that a lone result may use: the chain's limit, or less under a market budget. */
+    /** Returns the gas that a result sent alone may use: the chain's limit, or less under a market budget. */
     singleGas: (): bigint => market()?.singleGas ?? chainGas(),
     bytes,
     /** Stores the limits read from the chain. */
     setLimits: (read: BlockLimits): void => {
       limits = read;
     },
-    /** Reduces the share by a quarter. Call it when a block had no capacity for a transaction. */
+    /** Reduces the share by a quarter. Call `shrink` when a block had no capacity for a transaction. */
     shrink: taken.shrink,
-    /** Restores 1/32 of the configured share. Call it when a block included every sent transaction. */
+    /** Restores 1/32 of the configured share. Call `grow` for each transaction that a block includes. */
     grow: taken.grow,
     status: () => ({
       gas: gas(),
@@ -81,15 +84,15 @@ export function createBlockBudget(
 /** The assumed gas limit of a block if the chain has no limit. */
 const MAX_GAS = 30_000_000n;
 
-/** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
+/** Limits on each transaction. The limits shrink while transactions of the configured size fail. */
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
- * Creates a budget that starts at `max`. It always allows one result per transaction. `shrink` halves the limits after a
+ * Creates a budget that starts at `max`. The budget always allows one result per transaction. `shrink` halves the limits after a
  * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains a single result. A smaller share would send just as little, but take longer to grow.
+  // At 1/1024, a transaction contains a single result. A smaller share would send just as little but would take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -114,7 +117,7 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates the share of a limit that is also used by others. Since the free part is not reported, the share is found by trial
+ * Creates the share of a limit that other senders also use. Since the free part is not reported, the share is found by trial
  * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction
  * costs its fee, and grows slowly.
  */
@@ -149,11 +152,12 @@ export type GasEstimates = ReturnType<typeof createGasEstimates>;
 const SCALE = 1_000_000n;
 
 /**
- * Creates estimates that have learned nothing yet.
+ * Creates gas estimates without any learned values.
  *
  * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
- * in proportion to their estimates. If there are new items, they take the entire difference. Otherwise, the known items take half
- * of it. Queries with different callbacks get different estimates once they share transactions with different queries.
+ * in proportion to their estimates. If there are new items, they take the entire difference. If all items are known, they take
+ * half of the difference. Queries with different callbacks get different estimates once they share transactions with different
+ * queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();

@@ -54,7 +54,7 @@ interface Filling {
   readonly taken: Set<bigint>;
 }
 
-/** Returns the prepared transactions, ordered by each transaction's neediest result. */
+/** Returns the prepared transactions, ordered by each transaction's most needed result. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -145,7 +145,10 @@ function firstThatFit(
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
 
-/** Drops results that have been removed, superseded or grown too old since the plan. Preserves the order. */
+/**
+ * Separates the results that are ready from the results to send later, in the same order. Drops results that have become
+ * unnecessary or too old since the plan.
+ */
 function sortOut(
   state: SubmitterState,
   entries: readonly Entry[],

@@ -8,7 +8,7 @@ import { upperHex } from "../../platform/base/bytes.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { isPaid } from "../result/submit-gate.ts";
 
-/** Number of included client updates to remember. A result needs an update from the last few heights. */
+/** Maximum number of included client updates to remember. A result only needs an update from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
 /** Resolves the results of final transactions. Throws like `TxWindow.confirm`. */
@@ -65,7 +65,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // No result caused this failure. The consensus state that the transaction relied on does not exist.
+  // No result caused this failure: the consensus state that the transaction relied on does not exist.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });

@@ -13,7 +13,7 @@ export type Stage =
   | ({ readonly kind: "broadcasting" } & Departure)
   /** a node has accepted the result's transaction */
   | ({ readonly kind: "in-flight" } & Departure)
-  /** Undefined if the result was not proven. */
+  /** the result has its outcome, which is undefined if the result was not proven */
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
@@ -62,7 +62,7 @@ function nextStage(stage: Stage, event: PipelineEvent): Stage {
 export interface ExpectedEntry {
   readonly id: number;
   readonly result: ExpectedResult;
-  /** Only the pipeline changes this. */
+  /** Only the pipeline changes the stage. */
   readonly stage: Stage;
 }
 
@@ -78,7 +78,7 @@ export interface Entry {
 
 /** A query's results, by stage. */
 export interface QueryEntries {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly expected: readonly ExpectedEntry[];
   /** At most one result for a KV query; in chain order for a TX query. */
   readonly queued: readonly Entry[];
@@ -251,7 +251,7 @@ export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest of them. */
+/** Returns the number of a query's results that have not been broadcast, and the newest such result's remote height. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

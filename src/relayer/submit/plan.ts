@@ -4,7 +4,7 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-res
 
 export interface BatchLimits {
   readonly gas: bigint;
-  /** Total encoded size of its messages, in bytes. */
+  /** Total encoded size of a transaction's messages, in bytes. */
   readonly bytes: number;
   readonly results: number;
 }
@@ -21,8 +21,8 @@ export interface PlanOptions {
 /**
  * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
  *
- * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's
- *   results would be sent before results that have been due longer.
+ * - A result that is still being read takes up capacity but is not put into a transaction. If it took up none, a faster
+ *   connection's results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
  * - All planned results of a TX query are in one transaction. The query's other results follow once that transaction is
  *   included.
@@ -82,7 +82,7 @@ function withinCapacity(
 const PLANNED_PERCENT = 99n;
 
 /**
- * Returns the gas of transactions and client updates without results. Each transaction has fixed gas, and each connection needs
+ * Returns the gas of transactions and client updates, excluding results. Each transaction has fixed gas, and each connection needs
  * at least one client update per block.
  */
 function fixedGas(weight: number, updates: number): bigint {
@@ -111,8 +111,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits entries, in order, into transactions of equal size. They are broadcast over several connections at the same time, so a
- * small last transaction would arrive first, and the node would refuse its sequence.
+ * Splits entries, in order, into transactions of about equal size. The transactions are broadcast over several connections at the
+ * same time, so a small last transaction would arrive first, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));
@@ -146,7 +146,10 @@ function weightOf(
   );
 }
 
-/** Keeps each TX query's results in one transaction. Otherwise, the first result could fail while later results are included. */
+/**
+ * Keeps each TX query's results in one transaction, because in separate transactions, the first result could fail while later
+ * results are included.
+ */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

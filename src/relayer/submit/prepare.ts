@@ -29,7 +29,8 @@ import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 /**
  * Plans and simulates transactions for queued results, as many as fit in one block together with the prepared transactions.
- * Returns true if it planned any. Resolves the results as unsent if the node cannot simulate. Throws the signal's reason.
+ * Returns true if it planned any transaction. Resolves the results as unsent if the node cannot simulate. Throws the signal's
+ * reason.
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
@@ -37,7 +38,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   // The queries' next results may be proven from now on.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Add all transactions together. Otherwise, the first would be broadcast immediately and the others a round trip later.
+  // Add all transactions together, so that the first is not broadcast a round trip before the others.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -78,8 +79,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
  * fit in the block are not counted. The `ready` results are then planned too, and the broadcast takes the longest-due results
  * first.
  *
- * If they were counted, a fast connection's prepared results would be sent before results that have been due longer but were
- * proven a moment later.
+ * If those prepared results were counted, a fast connection's prepared results would be sent before results that have been due
+ * longer but were proven a moment later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -101,8 +102,8 @@ function stillAhead(
 }
 
 /**
- * Returns the prepared results that must let `ready` go first: those that no longer fit in the block and, while the price is above the
- * ceiling, those that are not urgent.
+ * Returns the prepared results that must let `ready` go first: the results that no longer fit in the block and, while the price is
+ * above the ceiling, the results that are not urgent.
  */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
@@ -174,9 +175,9 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of
- * their messages, so a pending client update does not exist there. Every simulation therefore starts with the updates, including
- * those that the broadcast omits.
+ * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of their
+ * messages, so a pending client update does not exist in it. Every simulation therefore starts with the updates, including updates
+ * that the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,
@@ -218,7 +219,10 @@ function toPrepared(
   return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
 
-/** Splits off the first entries that fit in a transaction with this gas, at least one. Returns them and the remaining entries. */
+/**
+ * Splits off the first entries that fit in a transaction with this gas, at least one. Returns these entries and the remaining
+ * ones.
+ */
 function fit(
   state: SubmitterState,
   entries: readonly Entry[],

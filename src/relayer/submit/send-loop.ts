@@ -17,7 +17,10 @@ import { resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 import { GAS_PER_KEY } from "../result/proven-result.ts";
 
 const LIMITS_MS = 60_000;
-/** Pauses between lookups of transactions in flight after a new block, because a node indexes transactions slightly later. */
+/**
+ * Pauses between lookups of transactions in flight after a new block, because a node indexes a block's transactions slightly after
+ * the block.
+ */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
 /** Maximum pause while a result is queued or in flight. */
@@ -55,7 +58,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
   let lastError: string | undefined;
   const runSteps = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Read before the step, so that a block that arrives during it starts the next step immediately.
+      // Read the versions before the step, so that a block that arrives during the step starts the next one immediately.
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
@@ -133,7 +136,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
-  // There has been a new block since the budget was last planned.
+  // A block has arrived, or transactions have become final, since the budget was planned.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
   // Send nothing new until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
@@ -168,7 +171,9 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the fee market after each new block; at startup, after the read of the block limits. Nothing is sent before that. */
+/**
+ * Reads the fee market after each new block and, at startup, once the block limits have been read. Nothing is sent before that.
+ */
 async function followMarket(
   state: SubmitterState,
   {
@@ -211,7 +216,7 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
     pace.isMarketLost = false;
     planBudget(state);
     state.work.wake();
-    // Urgency depends on the price, so read the price first.
+    // Urgency depends on the price, so wake the workers now that the price is known.
     if (deps.urgency.hasRules) deps.height.wake();
   } catch (error) {
     if (signal.aborted) return;
@@ -228,7 +233,7 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   }
 }
 
-/** Plans how many of the due results the next block may take. */
+/** Plans the relayer's gas budget for the next block. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
@@ -237,7 +242,10 @@ function planBudget(state: SubmitterState): void {
 /** A result that has been due for longer than this belongs to an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/** Returns the results that the next block should contain, one per KV query, whether they have been read or not. */
+/**
+ * Returns the gas of the results that the next block should contain: one per due KV query, whether it has been read or not, and
+ * the unsent TX results.
+ */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();
@@ -298,7 +306,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
     rhythm.areLimitsOld = false;
   } catch (error) {
     signal.throwIfAborted();
-    // The last known limits stay valid, and the next read follows soon.
+    // Use the last known limits, and read the limits again soon.
     rhythm.limitsAtMs = deps.clock.monotonicMs() + LIMITS_MS / 10;
     const text =
       "the limits of a block and the fee market's parameters cannot be read, the last known ones are used";
@@ -310,7 +318,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
 /** Forgets what was learned about queries that have been removed. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // The other keys belong to client updates.
+  // String keys belong to client updates.
   gas.keepOnly((key) => typeof key === "string" || !isGone(key));
   for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
   order.forget(isGone);

@@ -21,9 +21,9 @@ export interface Need {
  * is served first.
  *
  * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a tie-break by id
- * would starve the last ids. Each query gets a result before any query gets another, starting with the query that was due first.
- * A turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never sent
- * does not end a turn.
+ * would starve the highest ids. Each query gets a result before any query gets another, starting with the query that was due
+ * first. A turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never
+ * sent does not end a turn.
  */
 export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
@@ -52,8 +52,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of these is
-     * sent at local height `sentAt`, and the next block includes it.
+     * Returns the need of a query's result. `before` describes the query's results that are sent before this one. The first of
+     * these is sent at local height `sentAt`, and the next block includes it.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
@@ -82,12 +82,12 @@ export function createServiceOrder() {
   };
 }
 
-/** Returns the height since which a query has been due; its registration if it has no result. */
+/** Returns the height since which a query has been due. For a query without a result, this is its registration height. */
 function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
-/** Caches group names by period, because they are looked up for each queued result whenever one is selected. */
+/** Caches group names by period, because they are looked up for each queued result whenever a result is selected. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
 /** Maximum number of remembered periods. Few periods are in use, but contracts choose them. */
@@ -127,7 +127,7 @@ function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): n
   return a.turn - b.turn || a.had - b.had || ascending(a.place, b.place) || ascending(a.id, b.id);
 }
 
-/** Repeatedly takes the head that has been due the longest. */
+/** Merges the sorted groups by repeatedly taking the first item that has been due the longest. */
 function merge<T>(groups: readonly (readonly Waiting<T>[])[]): readonly T[] {
   const [only] = groups;
   if (only === undefined || groups.length === 1) return only?.map(({ item }) => item) ?? [];

@@ -34,12 +34,12 @@ import type { FundsWatch, SubmitGate, Upkeep, PaymentSink } from "../result/subm
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
   readonly submitTypeUrl: string;
-  /** Gas limit = expected gas × this / 1000. */
+  /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
   readonly limits: BatchLimits;
   /** Share of a block that all transactions in flight may use together, per mille. */
   readonly blockSharePermille: bigint;
-  /** At least 1. */
+  /** Number of connections, at least 1. */
   readonly connections: number;
   readonly gasPrice: GasPricePolicy;
 }
@@ -93,7 +93,10 @@ export interface SubmitterState {
 
 /** The submitter's data about queries, including queries without a result in the pipeline. */
 interface QueryMarks {
-  /** Group of each query whose transaction's error named no message, by query id. Groups are tried separately. */
+  /**
+   * Group of each query whose transaction failed because of another or an unknown result, by query id. Groups are tried
+   * separately.
+   */
   readonly isolated: Map<bigint, string>;
   /** TX queries with an unsent result. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
@@ -106,7 +109,7 @@ interface Pace {
   marketReads: number;
   /** True if the fee market has been unreadable for so long that its state is unknown. */
   isMarketLost: boolean;
-  /** The first block that was seen. */
+  /** The first block that the submitter saw. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
   /** The price that was last read, and the local height at that time. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
@@ -117,11 +120,11 @@ interface Pace {
   heldBelow: bigint;
   /** The price of the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height, because the node kept expecting another sequence in simulations. */
+  /** Nothing is simulated below this height, because the node expected a different sequence in a simulation. */
   simulatedFrom: bigint;
   /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;
-  /** Why nothing is sent; undefined if nothing stops it. */
+  /** Why nothing is sent; undefined if sending is not stopped. */
   stopped: string | undefined;
   /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once a node has been reached. */
   muteSinceMs: number | undefined;
@@ -191,12 +194,12 @@ export function urgentRule(
   return deps.urgency.ruleOf(current, now);
 }
 
-/** Returns true if the price exceeds the ceiling. Only urgent results may then be sent. */
+/** Returns true if the price exceeds the ceiling, so that only urgent results may be sent. */
 export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): boolean {
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that has not been broadcast and follows this number of queued results of its query. */
+/** Returns the need of a result that has not been broadcast and follows this number of unsent results of the same query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // A result contains its query as of the time of the read. The query may have been answered since.
   const current = deps.registry.state(query.id);

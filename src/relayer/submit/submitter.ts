@@ -27,9 +27,9 @@ import { upperHex } from "../../platform/base/bytes.ts";
 export interface Submitter extends ResultSubmitter {
   /** Returns the gas per result that the submitter has learned for a query; undefined if it has learned none. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
-  /** Forgets that earlier broadcasts reached no node. Call this when this process starts to send. */
+  /** Forgets that earlier broadcasts reached no node. Call `beginTerm` when this process starts to send. */
   readonly beginTerm: () => void;
-  /** Takes O(n) time for n results in the pipeline. */
+  /** Returns the submitter's status. O(n) for n results in the pipeline. */
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -71,7 +71,7 @@ export function submitterOf(state: SubmitterState): Submitter {
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // Give up and queue in the same step, so that failed results never appear to be still expected.
+  // Give up failed results and queue the others in the same step, so that failed results never appear to be still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
@@ -102,7 +102,7 @@ interface Capacity {
 }
 
 /**
- * Returns the gas for which a connection may read results. It is the gas of the block after the one in flight or sent next; a
+ * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a
  * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise,
  * the connection would read small groups of queries one after another, and each group would cost a cycle's round trips.
  */
@@ -237,7 +237,7 @@ function statusOf(state: SubmitterState) {
   return {
     /** Transactions that were broadcast but are not final, in order of their sequence. */
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
-      /** Upper-case hex. */
+      /** Transaction hash in upper-case hex. */
       hash: upperHex(tx.hash),
       sequence: tx.sequence,
       results: slots.filter(({ kind }) => kind === "result").length,

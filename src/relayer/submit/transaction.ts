@@ -20,7 +20,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** True if the transaction contains all the simulated entries. Otherwise, its gas is an estimate. */
+  /** True if the transaction contains all the simulated entries. If it does not, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -29,13 +29,13 @@ export interface SentTransaction {
   readonly slots: readonly Slot[];
   /** Expected gas used. */
   readonly gas: bigint;
-  /** Local height of its broadcast. */
+  /** Local height of the transaction's broadcast. */
   readonly sentAt: bigint;
   /** True if the transaction contains all the simulated results. */
   readonly isWhole: boolean;
   /** Keys of the client updates in earlier transactions that this transaction relies on. */
   readonly reliesOn: ReadonlySet<string>;
-  /** True if one of the transaction's results may make it fail. */
+  /** True if one of the results is isolated, because it may make the transaction fail. */
   readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing and so does not count toward spending limits. */
   readonly release: () => void;
@@ -56,7 +56,7 @@ export function layOut(
   });
 }
 
-/** `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
+/** Returns the slots' messages. `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
 export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
   return slots.map((slot) =>
     slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
@@ -78,12 +78,12 @@ interface Gas {
 /** The data from which a result's gas is estimated. */
 type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
 
-/** Expected gas of these results, without their transactions. */
+/** Returns the results' expected gas, excluding their transactions' fixed gas. */
 export function gasOf({ gas }: Gas, entries: readonly { readonly result: GasParts }[]): bigint {
   return gas.sum(entries.map(gasItem));
 }
 
-/** Expected gas of a transaction with these entries, without client updates. */
+/** Returns the expected gas of a transaction with these entries, excluding client updates. */
 export function gasOfEntries(gas: Gas, entries: readonly Entry[]): bigint {
   return GAS_PER_TRANSACTION + gasOf(gas, entries);
 }

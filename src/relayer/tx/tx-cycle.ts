@@ -184,7 +184,7 @@ async function proveBlocks(
     return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  // Stop at the first block that failed, because later transactions must not overtake those in the failed block.
+  // Stop at the first block that failed, because later transactions must not overtake the transactions in the failed block.
   for (const [index, block] of blocks.entries()) {
     if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
     proven.push(...block.proven);

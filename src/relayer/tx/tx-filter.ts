@@ -99,7 +99,7 @@ export interface FilteredTx {
 }
 
 /**
- * Returns true if each condition matches some attribute of some event.
+ * Returns true if each condition matches at least one attribute of at least one event.
  *
  * Some nodes require that a single event matches all conditions. This rule is less strict, so it never drops a transaction that a
  * node finds for the complete filter.

@@ -29,9 +29,9 @@ export interface TxSearch {
 }
 
 interface FoundTxs {
-  /** In chain order. */
+  /** The found transactions, in chain order. */
   readonly found: readonly FoundTx[];
-  /** All heights in the range up to this one have been searched completely. */
+  /** All heights in the range up to this height have been searched completely. */
   readonly upTo: bigint;
 }
 
@@ -75,7 +75,7 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
 }
 
 /**
- * Describes what is wrong with a page; undefined if it is valid. If the node searched for the entire filter but found a
+ * Returns the reason why a page is invalid; undefined if it is valid. If the node searched for the entire filter but found a
  * transaction that {@link matches} rejects, the node's events are in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
@@ -118,7 +118,7 @@ const INDEX_RETRY_MS = 600_000;
 
 type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
 
-/** Creates a finder, which first assumes that the chain's nodes have an index. */
+/** Creates a finder that initially assumes that the chain's nodes have a transaction index. */
 export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   const { connectionId, clock, logger } = deps;
   let scanUntilMs: number | undefined;
@@ -148,7 +148,10 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
     });
   };
   return {
-    /** Like `findTxs`. Logs once when the index becomes unusable, and once when it is usable again. */
+    /**
+     * Like `findTxs`, but scans blocks while the index is unusable. Logs once when the index becomes unusable, and once when it is
+     * usable again.
+     */
     find: async (search: TxSearch, signal: AbortSignal): Promise<FoundTxs> => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
         return scanTxs(chain, search, counts, signal);
@@ -279,7 +282,7 @@ type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly come
 /**
  * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results.
  * Computes the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers
- * of transactions. Throws `RelayError` "bad-block" unless a block has exactly one result per transaction.
+ * of transactions, by height. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,

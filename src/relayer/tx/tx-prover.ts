@@ -27,7 +27,7 @@ interface HeaderPair {
 /** The data needed to prove the delivery of one block's transactions. */
 interface ProvingBlock {
   readonly own: LightBlockBytes;
-  /** The next block. Its header contains the hash of the results. */
+  /** The next block, whose header contains the hash of the results. */
   readonly next: LightBlockBytes;
   /** Results of the transactions in `own`, in the block's order. */
   readonly results: readonly FoundTx["result"][];
@@ -124,7 +124,8 @@ interface ProvenTxResult {
 }
 
 /**
- * Builds results with verified proofs. It reads each header and each block's results only once, so create one prover per cycle.
+ * Builds results with verified proofs. A prover reads each header and each block's results only once, so create one prover per
+ * cycle.
  */
 export type TxProver = ReturnType<typeof createTxProver>;
 

@@ -21,14 +21,14 @@ export interface TxDeps {
     RelayerConfig["queries"],
     "tx_lookback_blocks" | "tx_skip_pruned" | "tx_give_up_after" | "tx_dead_letter_errors"
   >;
-  /** Dead letters that an operator wants to resubmit; absent if there are none. */
+  /** Source of the dead letters that must be sent again; absent if there is none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
 }
 
 export interface ProvenTx {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** Lower-case hex. */
+  /** Hash of the remote transaction, in lower-case hex. */
   readonly hash: string;
   readonly at: RemoteHeight;
 }
@@ -38,7 +38,7 @@ export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
   /** Height up to which the range contains all matching transactions; undefined if the transactions do not come from a search. */
   readonly upTo: bigint | undefined;
-  /** The error for the block after `upTo`. */
+  /** The error that ended the range at the block after `upTo`; undefined if there was none. */
   readonly error: QueryFailure | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Relaying extends Relay {
   error: QueryFailure | undefined;
 }
 
-/** The parts of a worker that relay transactions. */
+/** The parts of a worker that are used to relay transactions. */
 type RelayingWorker = Pick<
   ConnectionWorker,
   | "connectionId"
@@ -135,7 +135,7 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
   } else if (outcome.kind !== "refused" || !rejectForGood(relaying, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
-    // Later transactions must not overtake this one. Their outcomes arrive within this call.
+    // Later transactions must not overtake this one. The later transactions' outcomes arrive within this call.
     worker.submitter.withdraw(ids.queryId);
   }
   relaying.pending -= 1;
@@ -145,7 +145,8 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // If any must be sent again, the next search covers this range again and skips transactions that the journal lists as handled.
+  // If any transaction must be sent again, the next search covers this range again and skips transactions that the journal lists
+  // as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;

@@ -42,7 +42,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
 
-  /** Records a node's newest block. `latestTimeNs` 0 means unknown. */
+  /** Records a node's newest block. A `latestTimeNs` of 0 means that the block's time is unknown. */
   const record = (block: SeenBlock): void => {
     const nowMs = clock.monotonicMs();
     [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
@@ -70,13 +70,13 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
       return {
         /** Undefined before the first status. */
         height,
-        /** Time in the block's header, wall-clock ms; undefined if unknown. */
+        /** Time in the newest block's header, as Unix time in ms; undefined if unknown. */
         blockTimeMs,
         /**
-         * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its
+         * Chain time, as Unix time in ms: the newest known block time, plus the time since that block was seen. The chain uses its
          * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the
-         * first known block time, this is the machine's time. Rounded, because the store takes integers and the monotonic clock
-         * has fractions.
+         * first known block time, this is the machine's time. The value is rounded, because the store takes integers and the
+         * monotonic clock has fractions.
          */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         /** Time without a new block; undefined before the first status. */
@@ -113,8 +113,8 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
       /** True once the query list has been read. */
       isLoaded,
       /**
-       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time since the
-       * first failure, and `reason` the last error.
+       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time since the first
+       * failure, and `reason` is the last error.
        */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
@@ -160,7 +160,7 @@ export function createHeightMarks(capacity: number) {
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // Skip the first mark. Its time comes from the block's header and is earlier than the time at which this process saw the
+      // Skip the first mark, whose time comes from the block's header and is earlier than the time at which this process saw the
       // block.
       const [, second] = marks;
       const newest = marks.at(-1);

@@ -52,7 +52,7 @@ export function createWatches(
 
 /** The account that pays the fees. */
 interface Account {
-  /** Bech32. */
+  /** Bech32 address of the account. */
   readonly address: string;
   readonly denom: string;
 }
@@ -119,9 +119,9 @@ function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean 
 export interface ClientReading extends LightClientState {
   /** For example "Active", "Expired" or "Frozen". */
   readonly status: string;
-  /** Time of the newest consensus state, wall-clock ms. */
+  /** Time of the newest consensus state, as Unix time in ms. */
   readonly consensusTimeMs: number;
-  /** Wall-clock time at which the client expires unless it is updated again, ms. */
+  /** Time at which the client expires unless it is updated again, as Unix time in ms. */
   readonly expiresAtMs: number;
 }
 
@@ -211,7 +211,7 @@ export interface PolledChain {
 interface WatchPollerDeps {
   readonly watches: Watches;
   readonly local: PolledChain;
-  /** By connection id. */
+  /** Remote chains by connection id. */
   readonly remotes: ReadonlyMap<string, PolledChain>;
   readonly clock: Clock;
 }
@@ -224,8 +224,8 @@ const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads what no cycle reads, so that the relayer's state is known even if nothing is due: remote chains
- * without due queries, the endpoints of chains that have several, light clients, and the balance. Never fails.
+ * Creates a service that reads the data that no cycle reads, so that the relayer's state is known even if nothing is due: remote
+ * chains without due queries, the endpoints of chains that have several, light clients, and the balance. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
