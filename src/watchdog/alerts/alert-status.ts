@@ -8,7 +8,7 @@ import { alertName, type AlertRule, runbookFile } from "../conditions/condition.
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;
-  /** The alert's state. Undefined if it is inactive. */
+  /** The alert's state; undefined if it is inactive. */
   readonly state: AlertState | undefined;
 }
 

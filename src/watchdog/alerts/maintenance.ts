@@ -5,7 +5,7 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. During this period, alerts send no notifications, but blocks are still counted. */
+/** A planned maintenance period, in UTC. During maintenance, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
   /** Names of the validators that the window applies to; empty for all validators. */

@@ -23,7 +23,7 @@ export interface ChannelMove {
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** If present, no further attempt to send the event is made. */
+  /** If present, the event is not sent again. */
   readonly dead?: DeadLetter;
 }
 
@@ -55,13 +55,13 @@ export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   error: value(words, ({ dead }) => dead.reason),
 }));
 
-/** Selects dead letters by event id and channel. An absent field selects all of them. */
+/** Selects dead letters by event id and by channel. An absent field matches all dead letters. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** Queues the selected dead letters again, or drops them. Returns the new outbox and how many were selected. */
+/** Queues the selected dead letters again, or drops them. Returns the new outbox and the number of selected dead letters. */
 export function reviveDeadLetters(
   outbox: readonly Delivery[],
   { ids, channels }: DeadLetterChoice,
@@ -89,8 +89,8 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 }
 
 /**
- * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If
- * a channel has too many events, reminders are dropped first, and then the oldest events.
+ * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If a
+ * channel has too many pending events, reminders are dropped first, and then the oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -114,7 +114,10 @@ export function pendingDeliveries(outbox: readonly Delivery[], channel: string):
   return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
 }
 
-/** Returns a channel's oldest delivery for each alert that is not in `failing`, starting with other validators' alerts. */
+/**
+ * Returns a channel's oldest pending delivery for each alert that is not in `failing`. Alerts of validators that are not in
+ * `failing` come first.
+ */
 export function otherDeliveries(
   outbox: readonly Delivery[],
   channel: string,
@@ -127,7 +130,7 @@ export function otherDeliveries(
     .toSorted((a, b) => Number(own.has(a.event.validator)) - Number(own.has(b.event.validator)));
 }
 
-/** Turns deliveries into dead letters. */
+/** Turns the `failed` deliveries into dead letters. */
 export function buryDeliveries(
   outbox: readonly Delivery[],
   failed: readonly Delivery[],

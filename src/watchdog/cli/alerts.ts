@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Describes who is working on an alert or, if nobody is, who is notified next. */
+/** Describes who is working on an alert or, if nobody is working on it, who will be notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // Also read the 28 days before, which the forecast needs. The rules need only three days.
+    // Also read the preceding 28 days, which the forecast needs. The rules alone would need only three days.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

@@ -22,7 +22,7 @@ export interface OracleOptions {
   /** The base URL of the watchdog's API, instead of a configuration. */
   readonly url?: string;
   readonly portOffset: number;
-  /** The validator to report on. Default: all. */
+  /** The validator to report on. By default, all validators are reported on. */
   readonly validator?: string;
 }
 
@@ -48,7 +48,7 @@ export function placeOptions(): readonly Option[] {
   ];
 }
 
-/** Returns the address at which a watchdog listens, and its token. */
+/** Returns the address at which a watchdog listens, and the watchdog's token. */
 async function placeOf({ config, url, portOffset }: OracleOptions) {
   if (url !== undefined) return { url, token: () => undefined, tokenHint: "", hint: "or pass another --url" };
   if (config === undefined)
@@ -83,7 +83,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} sets neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses, with which the server listens on all of the machine's addresses. */
+/** Wildcard addresses. A server configured with one of them listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
@@ -100,7 +100,7 @@ export async function askWatchdog(
   return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
-/** The watchdog's data. Times are by the watchdog's clock. */
+/** The watchdog's data. All times are according to the watchdog's clock. */
 export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
 }
@@ -163,7 +163,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** The `--month MONTH` option. The value is undefined if the option is not given; see {@link lastMonth}. */
+/** The `--month MONTH` option. Its value is undefined if the option is not given; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {

@@ -20,7 +20,7 @@ const progress = z.strictObject({
 
 export type Progress = Readonly<z.output<typeof progress>>;
 
-/** The value of a sidecar's timestamp. */
+/** The timestamp of a sidecar's last price update, as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
   /** When a poll first saw this value. */
@@ -80,7 +80,7 @@ const nodeHistory = z.strictObject({
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * The findings of previous polls, and the times at which values last changed, in wall-clock ms. The history is stored so that
+ * The findings of previous polls and the times at which values last changed (wall-clock ms). The history is stored so that
  * restarting the watchdog does not delay alerts. Without a state file, conditions that need the history are unknown until the
  * second poll.
  */
@@ -88,11 +88,13 @@ export const pollHistory = z.strictObject({
   /** Each node's history, by node name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
-  /** The most recently seen planned upgrade. Absent if none was planned, it was cancelled, or it was completed long ago. */
+  /** The most recently seen planned upgrade; absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll, present only if the clock was not trusted then, so that its age is unknown after a restart. */
+  /**
+   * Time of the last poll. Present only if the clock was not trusted during that poll, whose age is then unknown after a restart.
+   */
   unsureAtMs: z.number().exactOptional(),
-  /** The chain's modules that any poll has read. Absent if no module has been read. */
+  /** The chain's modules that any poll has read; absent if no module has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
@@ -237,7 +239,7 @@ function advanceRecentPrices(
 /** How long prices are stored: the maximum age of a price that can be compared, plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Limits memory use, because polls may run every 100 ms. */
+/** Maximum number of stored readings. This limits memory use, because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
 /** Adds one poll's histogram. `isRecent` means that the previous poll is recent enough to date the calls made since then. */

@@ -1,10 +1,10 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** How the rule on raw metrics, for installations without the watchdog, differs from its condition. */
+/** The rule on raw metrics that replaces a condition in installations without the watchdog. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
-  /** The sentence with the current value, as a Prometheus template. */
+  /** A sentence with the current value, as a Prometheus template. */
   readonly value: string;
   readonly example: AlertCase;
 }
@@ -43,7 +43,7 @@ export const MONTH_SECONDS_LEFT =
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
-// The series that the test cases use.
+// Series for the test cases.
 
 export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
   series: `app_oracle_responses{$,status="${status}"}`,

@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
  * Joins data in memory with older stored data. Memory contains every month, and all rollups from its oldest rollup on. Memory is
- * always up to date, while the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
+ * always up to date, whereas the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
  * before the rollups in memory.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
@@ -59,9 +59,9 @@ export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 export interface Tally {
   /** All blocks, whether measured or estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` whose period is only estimated, because the blocks were made before the first reading. */
+  /** The part of `counts` whose time is only estimated, because the blocks were made before the first reading. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if nothing was read. */
+  /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
 }
 
@@ -87,7 +87,7 @@ export interface MissRange {
   /** Times of the block before the range and of the range's last block, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last blocks. Absent if the node reports no height. */
+  /** Heights of the range's first and last blocks; absent if the node reports no height. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly good: bigint;
   readonly bad: bigint;
@@ -127,12 +127,12 @@ export const LEDGER_EVENT_KINDS = [
 ] as const;
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** An event in an interval or, if both times are equal, at an instant. */
+/** An event that spans an interval or, if both times are equal, happened at an instant. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Name of the node. Absent for events about the validator or the chain. */
+  /** Name of the node; absent for events about the validator or the chain. */
   readonly node?: string;
   /** Describes the event in one sentence, with its values. */
   readonly text: string;
@@ -141,7 +141,7 @@ export interface LedgerEvent {
 /** Reads one validator's counts. Times are UTC, in ms; ranges are [fromMs, toMs). Lists begin with the oldest entry. */
 export interface LedgerView {
   readonly validator: string;
-  /** Undefined before the first reading. */
+  /** The id of the validator's chain; undefined before the first reading. */
   readonly chainId: string | undefined;
   /** Returns the months that have blocks. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
@@ -157,12 +157,12 @@ export interface LedgerView {
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
-/** Returns the counts of blocks from the last five minutes, to the minute. */
+/** Returns block counts for the last five minutes. The minute in progress is included. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }
 
-/** Number of blocks for each result of their oracle call. */
+/** Numbers of blocks by the result of the oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
@@ -176,7 +176,7 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Returns the number of blocks with any result. */
+/** Returns the total number of good, bad and unknown blocks. */
 export function allBlocks({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
   return good + bad + unknown;
 }

@@ -40,7 +40,7 @@ interface Segment {
   readonly toMs: number;
   /** The height before the first block, and the height of the last block. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** The first block of the month that `toMs` is in. */
+  /** The first block of the month that contains `toMs`. */
   readonly edge?: MonthEdge | undefined;
 }
 
@@ -115,7 +115,7 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
 }
 
 /**
- * Returns the month in which to count blocks. A finalized month cannot change, so if the clock was set back, the blocks are
+ * Returns the month in which to count blocks. If the clock was set back into a finalized month, which cannot change, the blocks are
  * counted in the next month.
  */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
@@ -177,7 +177,10 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Distributes a part's blocks evenly over its time, by span. The shares add up to the input, except before `oldestMs`. */
+/**
+ * Distributes a part's blocks evenly over its time and returns each span's share. The shares add up to the input, except for blocks
+ * before `oldestMs`.
+ */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,
@@ -220,7 +223,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   return parts;
 }
 
-/** Returns the counts of the blocks before the new month's first block. Undefined if the segment starts in another month. */
+/** Returns the counts of the blocks before the new month's first block; undefined if the segment starts in another month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
@@ -250,13 +253,16 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Together with the month, identifies a record. */
+/** The fields that, together with the month, identify a record. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns rollups and months. */
+/**
+ * Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns the rollups and the
+ * finalized months.
+ */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,

@@ -171,7 +171,10 @@ export const statusView = jsonView<WatchdogStatus>(
   }),
 );
 
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
+/**
+ * Joins all validators' JSON into the reply to `GET /api/status`, which contains the first validator and a list of all validators.
+ * `config` is JSON.
+ */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;

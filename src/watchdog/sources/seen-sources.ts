@@ -5,7 +5,7 @@ import type { SourceName } from "./targets.ts";
 /** One source of an observation. */
 export interface SeenSource {
   readonly source: SourceName;
-  /** Name of the node. Absent for chain sources. */
+  /** Name of the node; absent for chain sources. */
   readonly node?: string;
   readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
 }
@@ -32,7 +32,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // Show only the first unreachable target, because one is enough.
+  // Show only the first unreachable target, because one failure is enough to report.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,
