@@ -39,7 +39,7 @@ export interface RoutesDeps {
   readonly registry: Registry;
   /** Returns the text of `/metrics`. */
   readonly metricsPage: () => Promise<string>;
-  /** Returns undefined if this watchdog cannot reload its configuration. */
+  /** Returns the status of configuration reloads; undefined if this watchdog cannot reload its configuration. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 

@@ -65,7 +65,7 @@ export interface WatchdogDeps {
   readonly mail?: SendMail;
   /** Opens the state store; by default the state file in the folder. */
   readonly openState?: (folder: string) => StateStore;
-  /** Version and commit to report; by default those of this program. */
+  /** Version and commit to report; by default this program's version and commit. */
   readonly build?: BuildInfo;
   /** Returns the counts for the page, including older counts, and may throw. By default, only the counts in memory are used. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
@@ -301,7 +301,7 @@ function createPublicServer(
   return server;
 }
 
-/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` ends all queries. */
+/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` aborts all queries. */
 function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };

@@ -4,11 +4,11 @@ import { storedCost } from "../policy/cost-text.ts";
 
 /** A complete notification about one alert. A notification never changes once it is queued. */
 export const alertEvent = z.strictObject({
-  /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
+  /** Id of the event, which stays the same across restarts so that receivers can recognize a repeated notification. */
   id: z.string(),
-  /** Identifies the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
+  /** Key of the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   alert: z.string(),
   /** A "reminder" repeats a firing alert. An "escalated" event notifies additional people because nobody acknowledged the alert. */
   kind: z.enum(["firing", "reminder", "escalated", "resolved"]),
@@ -27,7 +27,7 @@ export const alertEvent = z.strictObject({
   impact: z.string(),
   /** URL of the alert's runbook, or only the runbook's file name. */
   runbook: z.string(),
-  /** URL of the dashboard; absent if Grafana's root URL is not configured. */
+  /** URL of the dashboard for the alert; absent if Grafana's root URL is not configured. */
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page; absent unless the page's URL is configured. */
   page: z.string().optional(),

@@ -4,7 +4,7 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { alertEvent, type CurrentAlert } from "./alert-event.ts";
 
-/** Records that somebody is working on an alert. Valid until the alert ends. */
+/** Records that somebody is working on an alert. An acknowledgement is valid until the alert ends. */
 const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), atMs: z.number() });
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
@@ -13,7 +13,7 @@ export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 const notifiedState = z.strictObject({
   /** Number of reminders sent. */
   reminders: z.number(),
-  /** Time of the first notification. Absent in state from older versions. */
+  /** Time of the first notification; absent in state stored by older versions. */
   firstAtMs: z.number().exactOptional(),
   /** The condition's badness at the last notification. */
   badness: z.number().optional(),
@@ -27,7 +27,7 @@ export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
 export const alertState = z
   .strictObject({
     validator: z.string(),
-    /** Name of the condition. */
+    /** Name of the alert's condition, e.g. "sidecar-down". */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
     /** When an evaluation first found the condition active. */
@@ -38,12 +38,15 @@ export const alertState = z
     clearSinceMs: z.number().optional(),
     /** When the alert was resolved; absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
-    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended the alert. */
+    /**
+     * The last evaluation's result with its values, phrased to end a sentence. For a resolved alert, this is the result that ended
+     * it.
+     */
     reason: z.string(),
     badness: z.number().optional(),
     /**
-     * End of the grace period that follows the end of a cause. Until this time, the alert stays pending. Absent without a grace
-     * period.
+     * End of the grace period that follows the end of a cause. Until this time, the alert stays pending. Absent if no grace period
+     * applies.
      */
     heldUntilMs: z.number().optional(),
     /**
@@ -57,7 +60,7 @@ export const alertState = z
     acknowledged: acknowledgement.optional(),
     /** Escalation steps taken so far; absent if no steps have been taken. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Older versions stored these two fields.
+    // Ignore these two fields, which older versions stored.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -180,7 +183,7 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
 /** A record of an alert that fired, for reports. */
 export const pastAlert = z.strictObject({
   validator: z.string(),
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),

@@ -25,7 +25,7 @@ export function alertStatuses(
   );
 }
 
-/** Names of an alert's states in JSON. */
+/** An alert's possible states, as named in JSON. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({

@@ -78,7 +78,7 @@ export function joinIncidents(
   ];
 }
 
-/** Adds to each incident how it ended, unless that is already known. */
+/** Adds to each incident how it ended, unless its end is already known. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -212,7 +212,7 @@ export function costedMonth({ ledger, policy, assessment }: CostSource, month: M
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident what it cost in its month. */
+/** Adds to each incident its cost in its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {

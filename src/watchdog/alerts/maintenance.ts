@@ -8,7 +8,7 @@ const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", 
 /** A planned maintenance period, in UTC. During maintenance, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** Names of the validators that the window applies to; empty for all validators. */
+  /** Names of the validators to which the window applies; empty for all validators. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;

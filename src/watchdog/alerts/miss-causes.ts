@@ -11,14 +11,14 @@ export interface Incident {
   /** Times of the first and last missed blocks, as precisely as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The first and last blocks of the ranges with bad blocks; absent if only their times are known. */
+  /** Heights of the first and last blocks of the ranges with bad blocks; absent if only their times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint } | undefined;
   readonly bad: bigint;
   /** The month in which the blocks are counted. */
   readonly month: Month;
   /** A condition's name, a ledger event's kind, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** What ended the incident; absent while it is ongoing. */
+  /** How the incident ended; absent while it is ongoing. */
   readonly end?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export const SCATTERED = "scattered";
 
 /** The fields of an alert that are needed to explain bad blocks. */
 export interface ExplainingAlert {
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   readonly alert: string;
   /** When an evaluation first found the condition active. */
   readonly sinceMs: number;
@@ -249,8 +249,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * True for alerts about the monthly count, the watchdog and its blind spots, prices, upgrades, payments and closed ports. None of
- * these conditions causes missed blocks.
+ * Returns true for alerts about the monthly count, the watchdog and its blind spots, prices, upgrades, payments and closed ports.
+ * None of these conditions causes missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

@@ -67,8 +67,8 @@ interface PlanContext {
 }
 
 /**
- * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert is neither repeated nor
- * escalated. When an escalated alert ends, the channels to which it was escalated are also notified.
+ * Decides which notifications are due for one alert, and records them in its state. Acknowledged alerts are neither repeated nor
+ * escalated. The end of an escalated alert is also sent to the channels to which the alert was escalated.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;

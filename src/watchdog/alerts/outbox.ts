@@ -13,13 +13,13 @@ export interface ChannelSettings {
   readonly deadlineMs: number;
 }
 
-/** A receiver that has moved from the configured id to a new one. */
+/** A receiver that has moved from the configured id to a new id. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
 }
 
-/** An event that a particular channel has not accepted yet. */
+/** An event that a certain channel has not accepted yet. */
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;

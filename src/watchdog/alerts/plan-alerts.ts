@@ -20,7 +20,7 @@ export interface AlertingState {
   readonly history: readonly PastAlert[];
 }
 
-/** The state before the first poll. */
+/** The alerting state before the first poll. */
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {

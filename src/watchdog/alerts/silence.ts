@@ -27,7 +27,7 @@ export const acknowledgeRequest = z.strictObject({
 /** The body of `POST /api/alerts/unack`. */
 export const withdrawRequest = z.strictObject(selectionFields);
 
-/** Selects alerts by condition name and by validator name. An empty list selects all. */
+/** Selects alerts by condition name and by validator name. An empty list matches every name. */
 export interface AlertSelection {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
@@ -108,7 +108,10 @@ export const MAX_SILENCES = 200;
 /** Maximum length of a silence. People would forget about a longer silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
-/** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
+/**
+ * A silence, which suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still
+ * counted.
+ */
 export const storedSilence = z.strictObject({
   id: z.string(),
   alerts: z.array(z.string()).readonly(),

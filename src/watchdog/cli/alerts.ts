@@ -64,18 +64,18 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // Older watchdogs don't send this field.
+      // Older watchdogs don't send `resolved_at`.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
-      // Older watchdogs don't send the next three fields.
+      // Older watchdogs don't send `acknowledged`, `escalated_at` and `escalates_at`.
       acknowledged: acknowledged.nullable().default(null),
       escalated_at: z.string().nullable().default(null),
       escalates_at: z.string().nullable().default(null),
     }),
   ),
   silences: z.array(silenceReply),
-  // Older watchdogs don't send dead letters.
+  // Older watchdogs don't send `dead_letters`.
   dead_letters: z
     .array(
       z.object({

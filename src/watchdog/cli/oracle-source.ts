@@ -19,7 +19,7 @@ import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 export interface OracleOptions {
   readonly config?: string;
-  /** The base URL of the watchdog's API, instead of a configuration. */
+  /** The base URL of the watchdog's API, as an alternative to a configuration file. */
   readonly url?: string;
   readonly portOffset: number;
   /** The validator to report on. By default, all validators are reported on. */
@@ -68,7 +68,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
   };
 }
 
-/** Reads the configuration. Without a file, all settings have their defaults. */
+/** Reads the configuration file. Without a file, all settings have their default values. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
   // Load the schema only if needed, because loading it takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
@@ -108,7 +108,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Older watchdogs don't send this field.
+  // Older watchdogs don't send `store_error`.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),

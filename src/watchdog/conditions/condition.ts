@@ -22,7 +22,7 @@ export interface ConditionInput {
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, for pairs with their own limit. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
-  /** Sidecars of other validators on the same chain, as last read; absent if there are none. */
+  /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
   /** Payments for closed months; absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;
@@ -31,7 +31,7 @@ export interface ConditionInput {
   /** Notifications from the last day that were never delivered, with the receiver's last reply; absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
   /**
-   * Delay of the poll's start compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if the delay was not
+   * Delay of the poll's start compared with its schedule, in ms, which grows if the watchdog is overloaded. Absent if it was not
    * measured.
    */
   readonly lateMs?: number | undefined;
@@ -42,14 +42,14 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree. */
+  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree of badness. */
   readonly badness?: number;
 }
 
 /** A configurable number in a condition. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
-  /** The default value. Durations are in ms. */
+  /** The default value, in ms for durations. */
   readonly initial: number;
   readonly description: string;
 }
@@ -73,16 +73,16 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** Set if the outcome is final. Because nobody can change it, people are notified once and not reminded. */
+  /** Set if the outcome is final. Because nobody can change the outcome, people are notified once and not reminded. */
   readonly isSettled?: true;
   /**
    * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes": e.g. a rate over minutes or a
    * node that is catching up. "month": a result for the month. Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
-  /** A short title: "All prices missing". */
+  /** A short title, e.g. "All prices missing". */
   readonly title: string;
-  /** An example of a measurement that ends the alert, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
+  /** An example of a measurement that ends the alert, phrased to complete "Now: …". The example is shown in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
@@ -92,7 +92,7 @@ export interface Condition<Key extends string = string> {
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
-  /** How long the condition must be active before the alert fires: "5m". */
+  /** How long the condition must be active before the alert fires, e.g. "5m". */
   readonly for: string;
   /** How long the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
@@ -123,17 +123,17 @@ export function condition<Key extends string = never>(entry: Entry<Key>): Condit
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns the result for a condition that is active. */
+/** Returns a result of kind "active". */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns the result for a condition that is clear. */
+/** Returns a result of kind "clear". */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Returns the result if the watchdog cannot see whether the condition is active. */
+/** Returns a result of kind "unknown", for a poll that does not show whether the condition is active. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }

@@ -177,7 +177,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // Without this range, a rate near the threshold would start and end the alert several times a day.
+    // Return unknown near the threshold, because the rate would otherwise start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

@@ -170,7 +170,10 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
   });
 }
 
-/** Compares the node's clock with this machine's. Tolerates the `Date` header's resolution of one second and the response time. */
+/**
+ * Compares the node's clock with this machine's clock. Tolerates the `Date` header's resolution of one second and the response
+ * time.
+ */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)

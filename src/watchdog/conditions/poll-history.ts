@@ -5,7 +5,7 @@ import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 
-/** The modules that a chain may lack, named as in an observation. */
+/** The modules that a chain may lack, with the names that observations use. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 const digits = storedInteger(30);
@@ -23,9 +23,9 @@ export type Progress = Readonly<z.output<typeof progress>>;
 /** The timestamp of a sidecar's last price update, as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
-  /** When a poll first saw this value. */
+  /** When a poll first saw this timestamp. */
   sinceMs: z.number(),
-  /** True if a poll saw the value change; false if the first poll already found this value. */
+  /** True if a poll saw the timestamp change; false if the first poll already found this timestamp. */
   hasChanged: z.boolean(),
 });
 
@@ -49,7 +49,7 @@ const callTimes = z.strictObject({
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** Data from the node's own call histogram, as read by previous polls. */
+/** Data from the node's own histogram of call times, as read by previous polls. */
 const latencyHistory = callTimes.extend({
   /** The calls between the last two polls that saw new calls, and the time of the later poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
@@ -107,8 +107,8 @@ export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Drops nodes that are missing from the poll. If two polls are more than `gapMs` apart, the time of a change
- * between them is treated as unknown.
+ * Adds one poll to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs` apart, the
+ * time of a change between them is treated as unknown.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -242,7 +242,10 @@ const RECENT_MS = 60_000;
 /** Maximum number of stored readings. This limits memory use, because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
-/** Adds one poll's histogram. `isRecent` means that the previous poll is recent enough to date the calls made since then. */
+/**
+ * Adds one poll's histogram of call times. `isRecent` means that the previous poll is recent enough to date the calls made since
+ * then.
+ */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -258,7 +261,10 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** Returns true if a node has restarted and counts from zero. Compares every bound, because the total may already be higher. */
+/**
+ * Returns true if a node has restarted and counts from zero. Every bound is compared, because the total may already be higher than
+ * before.
+ */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

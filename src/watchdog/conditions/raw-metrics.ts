@@ -57,7 +57,7 @@ export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
 export const TICKS = "side_car_health_check_system_updates_total{$}";
 export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;
 export const READS = 'side_car_web_socket_connection_status{$,provider="okx_ws",status="read_success"}';
-/** Metric that contains the node's height. */
+/** The metric for the height of the node's latest block. */
 export const BLOCK_HEIGHT = "cometbft_consensus_latest_block_height";
 export const HEIGHT = "cometbft_consensus_latest_block_height{$}";
 export const POWER = 'cometbft_consensus_validator_power{$,validator_address="AB"}';

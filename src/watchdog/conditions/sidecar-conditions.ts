@@ -271,7 +271,7 @@ function durationReason(durationMs: number): string {
 }
 
 /**
- * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
+ * Evaluates the call times measured by the node itself. The result is active if at least half of the latest calls took longer than
  * `slowAfterMs`. A histogram counts calls only up to its bounds, so the smallest bound of at least `slowAfterMs` is used.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {

@@ -141,7 +141,7 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The watchdog's kind of configuration, with its schema and environment variables. */
+/** The kind of configuration that the watchdog has, with its schema and environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",

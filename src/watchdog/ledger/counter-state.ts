@@ -27,7 +27,7 @@ export interface LedgerStep {
   readonly counts: BlockCounts;
   /** Start of the period in which the blocks were made, which ends with the reading. */
   readonly fromMs: number;
-  /** True if the node has restarted since the baseline, so that its counters started again from zero. */
+  /** True if the node has restarted since the baseline, so that its counters restarted at zero. */
   readonly restarted: boolean;
   /** Set if another node that was already running has replaced the first node at this URL. */
   readonly isReplaced?: true;
@@ -45,7 +45,7 @@ export interface CounterState {
   readonly replacedAtMs?: number;
 }
 
-/** The readings from another process at the same URL. */
+/** A conflict: readings from another process at the same URL. */
 interface Conflict {
   /** The first and last readings since the responding process last changed. */
   readonly first: Baseline;
@@ -66,7 +66,7 @@ interface CounterStep {
  */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
-/** A conflict ends once only one node has responded for this long. */
+/** A conflict ends once the same node has been the only one to respond for this long. */
 const CONFLICT_END_MS = 300_000;
 
 /** Adds a reading to its node's counter state. `state` is undefined before the node's first reading. */

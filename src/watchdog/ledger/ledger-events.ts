@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** Number of events that stay in memory. The state file contains all of them. */
+/** Number of events that stay in memory. The state file contains all events. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
@@ -187,14 +187,16 @@ interface Progress {
   readonly height: bigint;
   /** When this height was first seen, on the wall clock. */
   readonly sinceMs: number;
-  /** The number of the current halt's event. */
+  /** The event number of the current halt. */
   readonly haltId?: number;
 }
 
 /** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/** Adds a poll's highest height. A halt is a single event that starts at the last block and is extended at every poll. */
+/**
+ * Adds the highest height that a poll saw. A halt is a single event that starts at the last block and is extended at every poll.
+ */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -228,8 +230,8 @@ export interface Processes {
 const QUIET_MS = 600_000;
 
 /**
- * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that no page shows
- * stay unchanged. Node restarts are detected from the counters (`advance`).
+ * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that none of the pages
+ * shows stay unchanged. Node restarts are detected from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -259,7 +261,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes that one poll saw. Fields that no page shows are absent. */
+/** Returns the processes that one poll saw. Fields that none of the pages shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);

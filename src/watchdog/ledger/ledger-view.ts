@@ -49,8 +49,8 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * What is counted. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in blocks.
- * "revenue": the revenue module's own count, on which the chain bases its payments.
+ * The sources of the counts. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in
+ * blocks. "revenue": the revenue module's own count, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
@@ -73,9 +73,9 @@ export interface Rollup extends Tally {
 /** Counts of the blocks in one month (UTC, by block time). */
 export interface MonthRecord extends Tally {
   readonly month: Month;
-  /** When the counts begin. This is later than the start of the month if the watchdog was started later. */
+  /** When the counts begin, which is after the start of the month if the watchdog was started during the month. */
   readonly coveredFromMs: number;
-  /** Present once the month has ended and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
+  /** Present once the month has ended and its counts can no longer change. `hash` is the record's SHA-256 hash in hex. */
   readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 
@@ -145,11 +145,11 @@ export interface LedgerView {
   readonly chainId: string | undefined;
   /** Returns the months that have blocks. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Returns the days that have blocks. They are stored forever. */
+  /** Returns the days that have blocks. Days are stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Returns the hours that have blocks. They are stored for 400 days, and only for the source "calls". */
+  /** Returns the hours that have blocks. Hours are stored for 400 days, and only for the source "calls". */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Returns the minutes that have blocks. They are stored for 12 hours, and only for the source "calls". */
+  /** Returns the minutes that have blocks. Minutes are stored for 12 hours, and only for the source "calls". */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
   /** Returns the ranges with bad blocks whose last block is within the given time. The newest 50,000 ranges are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
@@ -166,7 +166,7 @@ export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): Blo
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks made between a reading and a node restart. The restart erased their results. */
+  /** Blocks made between a reading and a node restart, whose results the restart erased. */
   readonly unknown: bigint;
 }
 

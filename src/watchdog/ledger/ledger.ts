@@ -8,7 +8,7 @@ import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rol
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import { addMisses, correctMisses, missesWithin } from "./miss-ranges.ts";
 
-/** One validator's counts. */
+/** One validator's counts, with the state from which counting continues. */
 export interface Ledger extends EventLedger {
   /** The id of the validator's chain; absent before the first reading. */
   readonly chainId?: string;
@@ -240,7 +240,7 @@ export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
 }
 
 /**
- * Returns the mean time between blocks, in ms, over the last day or the longest known period. Excludes intervals with a halt,
+ * Returns the mean time between blocks, in ms, over the last day or the longest known period. Intervals with a halt are excluded,
  * because the month's remaining blocks are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {

@@ -14,7 +14,7 @@ export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly 
 /** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** One source's counts by period. Only recent minutes, hours and days are included; older ones are in the state file. */
+/** One source's counts by period. Only recent minutes, hours and days are included; older rollups are in the state file. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -28,7 +28,10 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/** If a segment is no longer than this, its blocks are counted at its end. Otherwise, they are spread evenly over its time. */
+/**
+ * If a segment is no longer than this, its blocks are counted at its end. A longer segment's blocks are spread evenly over its
+ * time.
+ */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
@@ -132,7 +135,7 @@ function addToSpan(
 ): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once it is corrected.
+  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once the clock is corrected.
   const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
@@ -203,8 +206,8 @@ function distribute(
 
 /**
  * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
- * split by blocks, which is exact if all blocks have the same result. Otherwise, it is split in proportion to time. If the clock
- * was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
+ * split by blocks, which is exact if all blocks have the same result. If the height is unknown, the segment is split in proportion
+ * to time. If the clock was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;

@@ -216,7 +216,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
 
 /**
  * Returns the blocks of a first reading that fall within its month. Only their total is known, so they are spread evenly over the
- * time since the process started and rounded down, so that no block from an earlier month is counted in this one.
+ * time since the process started and rounded down, so that no block from an earlier month is counted in this month.
  */
 function inMonth(
   counts: BlockCounts,

@@ -241,7 +241,7 @@ interface MonthCase {
   /** The time between two samples, in minutes. */
   readonly every: number;
   readonly series: Readonly<Record<string, string>>;
-  /** The good calls and all calls, by a sample's index. */
+  /** The expected sums of good calls and of all calls, by the sample's index. */
   readonly sums: Readonly<Record<number, readonly [good: number, all: number]>>;
 }
 

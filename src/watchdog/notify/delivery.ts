@@ -284,9 +284,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends no
- * request, or a request to `failureUrl`, because a process that runs but reads nothing must also raise the alarm. A failed
- * request is not repeated, because the next request follows soon.
+ * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, the request
+ * goes to `failureUrl` or is left out, because a process that runs but reads nothing must also raise the alarm. A failed request is
+ * not repeated, because the next request follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

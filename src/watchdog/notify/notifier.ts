@@ -139,7 +139,7 @@ export async function testChannels(
   );
 }
 
-/** Creates the two events of a test. Every test has new ids, so that receivers show each one. */
+/** Creates the two events of a test. Every test has new ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {

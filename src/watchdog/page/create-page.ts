@@ -40,7 +40,7 @@ export interface PageDeps extends PlotsDeps {
   readonly statuses: () => readonly WatchdogStatus[];
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
-  /** Returns undefined if the configuration cannot be reloaded. */
+  /** Returns the status of configuration reloads; undefined if the configuration cannot be reloaded. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 

@@ -80,7 +80,7 @@ function payFact({ assessment }: WatchdogStatus): Fact {
 /** An event that may cost pay, jail the validator, or rotate it out. */
 interface Risk {
   readonly what: string;
-  /** How long until the loss occurs; 0 means now. */
+  /** Time until the event, in ms; 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }

@@ -26,7 +26,7 @@ export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The headline in a few words, for tables. */
+  /** The headline shortened to a few words, for tables. */
   readonly short: string;
 }
 

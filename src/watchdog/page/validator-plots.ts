@@ -143,9 +143,9 @@ export interface PlotsDeps {
 
 export interface ValidatorPlots {
   readonly lastDay: Html;
-  /** The month up to now, hour by hour. */
+  /** Plot of the month up to now, hour by hour. */
   readonly month: Html;
-  /** The month's forecast; undefined before the first poll. */
+  /** Plot of the month's forecast; undefined before the first poll. */
   readonly forecast: Html | undefined;
   readonly incidents: Html;
 }

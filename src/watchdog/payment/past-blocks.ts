@@ -11,7 +11,7 @@ import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 
-/** An event from a block or transaction: its type, and its attributes in order. */
+/** An event from a block or transaction, with its type and its attributes in order. */
 interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];

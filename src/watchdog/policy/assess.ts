@@ -11,7 +11,7 @@ export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
   readonly policy: Policy;
-  /** The chain's mean block time, in ms; undefined until known. */
+  /** The chain's mean block time, in ms; undefined until it is known. */
   readonly blockTimeMs: number | undefined;
   /** The share of this month's blocks that the validator signed, according to the chain. */
   readonly signed?: SuccessRate | undefined;

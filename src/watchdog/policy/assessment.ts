@@ -21,14 +21,14 @@ export interface Policy {
   readonly source: "specification" | "configuration" | "chain";
   /** The currency's name, e.g. "USD". Absent if no currency is known. */
   readonly currency?: string;
-  /** An incident ends after this long without a bad block, in ms. */
+  /** Time without a bad block, in ms, after which an incident ends. */
   readonly quietMs: number;
 }
 
 /**
- * Whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a total
- * outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open": both
- * outcomes are possible.
+ * States whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a
+ * total outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open":
+ * both outcomes are possible.
  */
 type BoundaryState = "open" | "clinched" | "lost";
 
@@ -72,7 +72,7 @@ export interface Regime {
   readonly tier: Tier;
 }
 
-/** An expected value (`middle`) with its lower and upper bounds. */
+/** An expected value (`middle`) with a lower and an upper bound. */
 export type Band<T> = Readonly<Record<"low" | "middle" | "high", T>>;
 
 /** Expected month-end rate. 80 % of the resampled outcomes lie between `low` and `high`. */
@@ -92,7 +92,7 @@ interface RotationRisk {
   readonly inARow: number;
   /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
-  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither applies. */
+  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither is the case. */
   readonly state: "none" | "next" | "due";
   /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
@@ -105,7 +105,7 @@ export interface Assessment {
   readonly counts: BlockCounts;
   /** The part of `counts` that was estimated rather than measured. */
   readonly estimated: BlockCounts;
-  /** Undefined until a block has been counted, as are all fields that depend on the rate. */
+  /** The month's success rate. Like all fields that depend on it, the rate is undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   /** The rate if all unknown blocks were bad (`low`), and if they were all good (`high`). */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;

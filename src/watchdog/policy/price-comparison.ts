@@ -197,12 +197,12 @@ export function sidecarPrices(
 
 const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
 
-/** Returns the deviation in basis points relative to the other price, rounded down. */
+/** Returns the deviation in basis points of the reference price, rounded down. */
 export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
 
-/** Returns true if the two prices differ by more than this many basis points. The comparison is exact. */
+/** Returns true if the two prices differ by more than `maxBps` basis points. The comparison is exact. */
 export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
   return distance * 10_000n > maxBps * other;
 }
@@ -246,7 +246,7 @@ export function formatBps(value: bigint): string {
 /** Maximum age at which prices are shown in comparisons, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** Returns all of a validator's comparisons, starting with those against the chain. */
+/** Returns all of a validator's comparisons, starting with the comparisons with the chain. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
@@ -259,7 +259,7 @@ export function compareAll(
   };
 }
 
-/** A comparison as the API shows it. Prices are decimal strings; the deviation is in basis points relative to the other price. */
+/** A comparison as the API shows it. Prices are decimal strings, and the deviation is in basis points of the reference price. */
 export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, orNull }) => ({
   node: value(words, ({ node }) => node),
   pair: value(words, ({ pair }) => pair),

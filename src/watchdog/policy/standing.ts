@@ -12,7 +12,7 @@ import { mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
-/** How full a validator's signing window is, computed exactly. */
+/** The exact state of a validator's signing window. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
   /** Number of blocks that the window covers so far; less than the window's length if the validator entered the set recently. */
@@ -111,14 +111,14 @@ export interface Standing {
   readonly window: WindowStanding | undefined;
   /** Explains why there is no window, phrased to end a sentence. Undefined if there is a window. */
   readonly windowNote: string | undefined;
-  /** Which other validators also missed the latest commits; undefined if unknown. */
+  /** How many other validators also missed the latest commits; undefined if unknown. */
   readonly commits: SharedMisses | undefined;
-  /** Which other validators also missed the latest oracle votes; undefined if unknown. */
+  /** How many other validators also missed the latest oracle votes; undefined if unknown. */
   readonly votes: SharedMisses | undefined;
   readonly peers: PeersStanding;
 }
 
-/** A validator's possible states in the slashing module. "unknown": the data that was read does not show the state. */
+/** A validator's possible jail states. "unknown": the data that was read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 export interface Jail {

@@ -8,7 +8,7 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at its height. */
+/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at the plan's height. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
@@ -33,8 +33,8 @@ const DONE_MS = DAY_MS;
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `reading` is undefined if the plan could not be read, in which case its state is unknown. `height` is the newest
- * known height. A plan that disappears before its height was cancelled and is forgotten.
+ * Adds one poll to the last seen plan. `reading` is undefined if the plan could not be read, in which case its state is unknown.
+ * `height` is the newest known height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,

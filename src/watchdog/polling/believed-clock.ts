@@ -36,7 +36,10 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert fires earlier. */
+/**
+ * How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert about the clock fires
+ * earlier.
+ */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
 /** A source's clock that shows an earlier time than this was never set. */
@@ -58,7 +61,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** True until `nowMs` is confirmed. Until then, it is only a best guess. */
+  /** True until `nowMs` is confirmed. Until then, `nowMs` is only a best guess. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();

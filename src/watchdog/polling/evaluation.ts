@@ -58,7 +58,7 @@ export interface EvaluationOptions {
   readonly gapMs?: number | undefined;
   /** Delay of the poll's start compared with its schedule, in ms; absent if not measured. */
   readonly lateMs?: number | undefined;
-  /** Sidecars of other validators on the same chain, as last read; absent if there are none. */
+  /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
 }
 

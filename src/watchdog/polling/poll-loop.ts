@@ -80,7 +80,7 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Fills gaps from Prometheus. If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
-  /** Returns the sidecars of the chain's other validators; absent if there are no other validators. */
+  /** Returns the sidecar prices of the chain's other validators; absent if there are no other validators. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Receives the status after every poll. */
   readonly onPoll?: (status: WatchdogStatus) => void;

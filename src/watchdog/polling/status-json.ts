@@ -118,7 +118,7 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
   pairs: values(words, ({ pairs }) => pairs),
 }));
 
-/** An alert as the status shows it. `GET /api/alerts` returns all details. */
+/** An alert as the status shows it. `GET /api/alerts` returns the alert with all details. */
 const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),

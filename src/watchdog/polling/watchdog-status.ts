@@ -70,7 +70,7 @@ export interface WatchdogStatus {
   readonly assessment: Assessment | undefined;
   /** The validator's standing on the chain at the last poll; absent if the chain is not read. */
   readonly standing?: Standing;
-  /** True if any sidecar has prices. "unknown" means that the watchdog cannot read them. */
+  /** "present" if any sidecar has prices; "unknown" if the watchdog cannot read the prices. */
   readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted; empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
@@ -110,7 +110,7 @@ export interface StatusInput {
   readonly lateMs?: number;
 }
 
-/** Identifies one of a validator's sources. */
+/** Returns a key that identifies one of a validator's sources. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
   return `${node}/${source}`;
 }

@@ -37,7 +37,7 @@ export interface Series {
 }
 
 interface Point {
-  /** Time of the scrape by Prometheus's clock. */
+  /** Time of the scrape, according to Prometheus's clock. */
   readonly atMs: number;
   /** The sample's value. Infinities become NaN. */
   readonly value: number;
@@ -47,7 +47,7 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** The fraction of the limits on series and samples that this query may use. Default and maximum: 1. */
+  /** The fraction of the limits on series and samples that this query may use; 1 by default and at most. */
   readonly share?: number;
 }
 
@@ -306,7 +306,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts an error to one that contains neither the address nor the credentials. */
+/** Converts an error to an error that contains neither the address nor the credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

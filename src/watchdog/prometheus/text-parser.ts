@@ -171,7 +171,7 @@ export type PrometheusTextErrorFacts =
 /** Thrown if a page is not valid Prometheus text. */
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
-/** Receives the samples in page order. */
+/** Receives a page's samples in page order. */
 interface PrometheusSink {
   /** Returns true for metrics whose lines must be readable. Unreadable lines of other metrics are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;

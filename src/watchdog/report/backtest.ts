@@ -154,7 +154,10 @@ function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOpti
 
 const WEEK_MS = 7 * DAY_MS;
 
-/** `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that cannot be evaluated. */
+/**
+ * Creates the report for `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that
+ * cannot be evaluated.
+ */
 export function backtestReport(
   validators: readonly ValidatorData[],
   month: Month,

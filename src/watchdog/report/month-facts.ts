@@ -25,7 +25,7 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** The facts about one validator's month that reports state. */
+/** Facts about one validator's month, as stated in reports. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;

@@ -260,7 +260,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // Older watchdogs don't send this field.
+    // Older watchdogs don't send `quiet_ms`.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -294,7 +294,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // Older watchdogs don't send ranges.
+  // Older watchdogs don't send `misses`.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

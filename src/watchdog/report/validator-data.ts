@@ -51,7 +51,10 @@ export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode
   readonly inhibits: readonly string[];
 }
 
-/** Other facts about the chain at the last poll: the planned upgrade, payments, and its prices compared with the sidecars'. */
+/**
+ * Other facts about the chain at the last poll: the planned upgrade, payments, and a comparison of the chain's and the sidecars'
+ * prices.
+ */
 export interface ChainFacts {
   /** The chain's planned upgrade; absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
@@ -64,7 +67,7 @@ export interface ChainFacts {
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;
-  /** The current month. */
+  /** The current month's assessment. */
   readonly assessment: Assessment;
   /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];

@@ -15,7 +15,7 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
-/** Deployed chains serve the first path, and newer oracle modules serve the second path. */
+/** REST paths of the chain's prices. Deployed chains serve the first path, and newer oracle modules serve the second path. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
 /** Creates a reader for a chain. Without a target, all of the chain's sources are "not-configured". */

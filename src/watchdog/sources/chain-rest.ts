@@ -10,9 +10,9 @@ export const MAX_BYTES = 8 * 1024 * 1024;
 /** Sends requests to a chain's REST server. All functions throw {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Returns undefined if the chain does not have the path's resource (404 or 501). */
+  /** Requests a path. Returns undefined if the chain does not have the path's resource (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
-  /** Throws an error with code `absent` if the chain has no such module. */
+  /** Requests a module's path. Throws an error with code `absent` if the chain has no such module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /**
    * Returns the response of the first path that the chain serves. Throws an error with code `absent` if the chain has none of the

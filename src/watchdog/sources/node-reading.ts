@@ -20,14 +20,20 @@ const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
 /** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = "app_report_status_per_validator";
-/** The prefix is `cometbft`, formerly `tendermint`, or the namespace set under [instrumentation] in config.toml. */
+/**
+ * Matches metrics that contain a height. The prefix is `cometbft`, formerly `tendermint`, or the namespace set under
+ * [instrumentation] in config.toml.
+ */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
 const PEERS = /^\w+_p2p_peers$/;
 const POWER = /^\w+_consensus_validator_power$/;
 const LAST_SIGNED = /^\w+_consensus_validator_last_signed_height$/;
 const MISSED = /^\w+_consensus_validator_missed_blocks$/;
-/** The Cosmos SDK exports `server_info` with its own version, while other programs export `…_build_info`. */
+/**
+ * Matches metrics that contain a version. The Cosmos SDK exports `server_info` with its own version, while other programs export
+ * `…_build_info`.
+ */
 const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;

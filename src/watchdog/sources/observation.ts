@@ -229,7 +229,7 @@ export interface ChainObservation {
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueReading>;
   readonly upgrade?: Seen<UpgradeReading>;
-  /** The result of searching for last month's payment. Also absent or "not-configured" if there is nothing to search for. */
+  /** The result of searching for last month's payment. Absent or "not-configured" if there is nothing to search for. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersReading>;
@@ -379,7 +379,7 @@ export function onSourceError<T>(
   };
 }
 
-/** Converts any error that a scrape throws. */
+/** Converts any error that a scrape throws to a {@link SourceFailure}. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (error instanceof SourceError) return { code: error.facts.code, text: error.message };
   if (error instanceof PrometheusTextError) return { code: "not-metrics", text: error.message };

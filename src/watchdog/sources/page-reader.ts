@@ -64,7 +64,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
   // Allow two connections per origin, because two sources may share a host and port.
   const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
   const kept = createRemoteConnections(settings, network);
-  /** Opens a new connection for each request. */
+  /** Connections that are opened for a single request each. */
   const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
   const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
     request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {

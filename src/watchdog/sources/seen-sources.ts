@@ -10,7 +10,7 @@ export interface SeenSource {
   readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
 }
 
-/** The chain's sources in the order used by the API, and their fields in an observation. */
+/** The chain's sources in the order used by the API, each with its field in an observation. */
 const CHAIN_SOURCES = [
   ["chain-head", "head"],
   ["chain-validator", "validator"],

@@ -22,13 +22,13 @@ export interface SigningInfo {
 
 /** Change in the number of missed blocks in the window over a number of blocks. */
 export interface MissGrowth {
-  /** Negative if more old misses left the window than new misses entered it. */
+  /** Change in the number of missed blocks; negative if more old misses left the window than new misses entered it. */
   readonly missed: bigint;
   /** The number of blocks, which is greater than zero. */
   readonly blocks: bigint;
   /**
-   * True if the last ten or more blocks show no growth, i.e. at least as many misses leave the window as enter it. Absent if it is
-   * unknown.
+   * True if the last ten or more blocks show no growth, i.e. at least as many misses leave the window as enter it. Absent if this
+   * is unknown.
    */
   readonly isOver?: boolean;
 }
@@ -58,7 +58,7 @@ export interface UnjailTerms {
   readonly gasPrice?: string;
 }
 
-/** Counts of the other validators that missed the same commits or votes as this validator. */
+/** How many other validators missed the commits or votes that this validator missed. */
 export interface SharedMisses {
   /** Number of commits or votes compared. */
   readonly seen: number;
@@ -102,7 +102,7 @@ export interface PeerComparison {
 /** A share of blocks or votes, as an exact fraction. */
 export interface Share {
   readonly good: bigint;
-  /** The number of blocks, which is greater than zero. */
+  /** Number of blocks or votes, which is greater than zero. */
   readonly total: bigint;
 }
 

@@ -277,7 +277,7 @@ function writePeriods(
     let hasNew = false;
     for (const value of rollups[span]) {
       const { startMs } = value;
-      // Both lists are sorted.
+      // Advance through both lists together, because both are sorted.
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;

@@ -30,7 +30,7 @@ import { pollHistory, type PollHistory } from "../conditions/poll-history.ts";
 
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. Tests replace this function with one whose disk fails. */
+/** Opens a database file. Tests replace this function with a function whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
 /** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
@@ -291,7 +291,7 @@ function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes the changes since `before`, as part of the caller's transaction. */
+/** Writes the alerting state's changes since `before`, as part of the caller's transaction. */
 function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,

@@ -7,7 +7,7 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** Number of days on the page, including today. */
+/** Number of days shown on the status page, including today. */
 export const SHOWN_DAYS = 90;
 
 /**

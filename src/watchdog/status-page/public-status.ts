@@ -23,7 +23,7 @@ export interface PublicIncident {
   /** When the incident ended; undefined while it is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** What the incident cost; absent unless amounts are shown. */
+  /** The incident's cost; absent unless amounts are shown. */
   readonly cost?: string;
 }
 

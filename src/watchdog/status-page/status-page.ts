@@ -163,7 +163,7 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday. All days from then on are in memory. */
+/** Returns the start of yesterday. All days from yesterday on are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }

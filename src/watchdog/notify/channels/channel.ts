@@ -41,11 +41,11 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly receiver: string;
   /** The receiver and the API used, for the table in the README. */
   readonly about: string;
-  /** Configuration keys. */
+  /** Schema of the channel's configuration keys. */
   readonly schema: Schema;
   /** Keys of an example configuration, without `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery. Messages for people can contain many events, requests to programs only one. */
+  /** Maximum number of events per delivery. A message for people can contain many events, but a request to a program only one. */
   readonly maxEvents: number;
   /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
@@ -84,7 +84,7 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events. Otherwise, throws
+   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events, and otherwise throws
    * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
@@ -107,7 +107,7 @@ export interface ChannelDeps {
   readonly moves?: StoredMoves;
 }
 
-/** Storage in the state for receivers that have moved, by channel name. */
+/** Stores receivers that have moved in the state, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;

@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The message id, without angle brackets. It stays the same when a delivery is repeated. */
+  /** The message id, without angle brackets, which stays the same when a delivery is repeated. */
   readonly messageId: string;
   /** Id of the first message in the thread, without angle brackets. */
   readonly threadId: string;

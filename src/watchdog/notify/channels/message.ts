@@ -104,7 +104,7 @@ function subjectOf(events: readonly AlertEvent[]): string {
 }
 
 export interface ReportMessage {
-  /** Identifies the report. A repeated delivery has the same id. */
+  /** Id of the report, which stays the same when a delivery is repeated. */
   readonly id: string;
   readonly subject: string;
   readonly text: string;

@@ -31,7 +31,7 @@ export type ChannelErrorFacts =
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not recognise the account. Only the operator can change this. */
+  /** The receiver no longer exists or does not recognise the account. Only the operator can fix this. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
