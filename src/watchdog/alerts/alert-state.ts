@@ -245,7 +245,7 @@ export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T
   return isSame ? before : after;
 }
 
-/** Identifies one occurrence of a validator's alert, because the same condition can become active again later. */
+/** Returns a key for one occurrence of a validator's alert, because the same condition can become active again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

@@ -80,9 +80,9 @@ export function byBegin(a: Incident, b: Incident): number {
 
 /**
  * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
- * minutes are also unknown. No cause is assigned more bad blocks than were made while the cause lasted. Causes apply in the order
- * of {@link rangesOf}. The remaining blocks are scattered or have no known cause. The pieces are returned oldest first. `stored`
- * contains the stored minutes, starting with the hour of `fromMs`.
+ * minutes are also unknown. A cause is assigned no more bad blocks than there were blocks while the cause lasted. Causes apply in
+ * the order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. The pieces are returned oldest first.
+ * `stored` contains the stored minutes, starting with the hour of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,

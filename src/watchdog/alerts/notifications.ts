@@ -67,8 +67,8 @@ interface PlanContext {
 }
 
 /**
- * Decides which notifications are due for one alert, and records them in its state. Acknowledged alerts are neither repeated nor
- * escalated. The end of an escalated alert is also sent to the channels to which the alert was escalated.
+ * Decides which notifications are due for one alert, and records them in the alert's state. Acknowledged alerts are neither
+ * repeated nor escalated. The end of an escalated alert is also sent to the channels to which the alert was escalated.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;

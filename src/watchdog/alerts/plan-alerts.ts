@@ -110,9 +110,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts continue if
- * their conditions are measured at this moment, or if another of their causes is still firing. A cause ends as soon as it is clear,
- * before it is resolved, so that no receiver sees a consequence outlast its cause.
+ * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts whose
+ * conditions are measured at this moment continue. Alerts with another cause that is still firing also continue, but muted. A cause
+ * ends as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],

@@ -258,7 +258,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws if a name is not an alert's name, before any request is sent. */
+/** Throws before any request is sent if a name is not an alert's name. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");

@@ -274,7 +274,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** If a result is active, appends to its reason that the node stopped at a planned upgrade's height, as the old version does. */
+/** If a result is active, appends to its reason that the node stopped for a planned upgrade, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],
@@ -344,7 +344,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Returns last month's payment, or why it is not known. */
+/** Returns last month's payment, or a result that explains why the payment is not known. */
 function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
   const [before = ""] = monthsBefore(monthOf(atMs), 1);

@@ -52,7 +52,7 @@ export interface EvaluationOptions {
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled. Until then, readings are not counted; a later poll counts their blocks. */
+  /** True while a gap is being filled. Readings are not counted during this time; a later poll counts their blocks. */
   readonly isFilling?: boolean;
   /** Readings that are further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;

@@ -101,7 +101,7 @@ export function createPollLoop(
   const { name } = validator.target;
   const startedAtMs = clock.nowMs();
   const lastSuccessMs = new Map<string, number>();
-  // With a single validator, the log needs no names.
+  // With a single validator, the log needs no validator names.
   const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
   const logChanges = createChangeLog(logger);
   const options = {

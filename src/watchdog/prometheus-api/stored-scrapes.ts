@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start or, if there is none, from `up`. Neither metric has labels of its
- * own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change the labels
- * of a process start, but not the labels of `up`.
+ * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. Neither metric has labels
+ * of its own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change the
+ * labels of the process start time, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>

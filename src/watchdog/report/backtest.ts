@@ -83,8 +83,8 @@ const NOBODY = {
 };
 
 /**
- * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used; their results for
- * counts come from the last poll before the event.
+ * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used, each with the
+ * results of the latest poll for counts.
  */
 function joinPolls(
   counts: readonly PastResults[],

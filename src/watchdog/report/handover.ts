@@ -18,7 +18,7 @@ import { sparkline } from "../../platform/report/sparkline.ts";
 import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** One line of the timeline. */
+/** One line of the shift's timeline. */
 interface Moment {
   readonly atMs: number;
   readonly validator: string;

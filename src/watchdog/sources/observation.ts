@@ -18,7 +18,7 @@ export type Seen<T> =
       readonly state: "error";
       readonly failure: SourceFailure;
       readonly durationMs: number;
-      /** True if the failure is from an earlier poll, because the source is waiting before it is read again. */
+      /** True if the failure is from an earlier poll, because the reader is waiting before it reads the source again. */
       readonly isRepeated?: true;
     }
   | { readonly state: "absent"; readonly durationMs: number }
@@ -209,7 +209,7 @@ export interface ProviderReading {
   /** The protocol by which the sidecar reads from the provider; undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** Number of failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */
+  /** Number of failed responses by code, e.g. code 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
   /** Number of WebSocket events by name: "healthy", "unhealthy", "read_success", "dial_err", … */
   readonly webSocket: ReadonlyMap<string, bigint>;

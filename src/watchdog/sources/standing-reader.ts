@@ -18,7 +18,7 @@ import { minInt } from "../../platform/base/integers.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** Number of validators to request per page. CometBFT never returns more. */
+/** Number of validators to request per page. CometBFT never returns more per page. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 

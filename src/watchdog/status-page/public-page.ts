@@ -98,7 +98,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** The policy for exported files. A `meta` element cannot forbid framing. */
+/** The content security policy for exported files, without `frame-ancestors` because a `meta` element cannot forbid framing. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
