@@ -4,7 +4,7 @@ import { storedCost } from "../policy/cost-text.ts";
 
 /** A complete notification about one alert. A notification never changes once it is queued. */
 export const alertEvent = z.strictObject({
-  /** Id of the event, which stays the same across restarts so that receivers can recognize a repeated notification. */
+  /** Id of the event, stable across restarts so that receivers can recognize a repeated notification. */
   id: z.string(),
   /** Key of the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),

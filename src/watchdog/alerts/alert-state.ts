@@ -45,8 +45,7 @@ export const alertState = z
     reason: z.string(),
     badness: z.number().optional(),
     /**
-     * End of the grace period that follows the end of a cause. Until this time, the alert stays pending. Absent if no grace period
-     * applies.
+     * End of the grace period after the end of a cause. The alert stays pending until this time. Absent if no grace period applies.
      */
     heldUntilMs: z.number().optional(),
     /**
@@ -203,8 +202,7 @@ export const pastAlert = z.strictObject({
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
 /**
- * Maximum number of stored alerts for all validators together. This is enough for several years, or for one year if an alert flaps
- * daily.
+ * Maximum number of stored alerts for all validators together. Enough for several years, or for one year if an alert flaps daily.
  */
 const MAX_ALERTS = 5000;
 

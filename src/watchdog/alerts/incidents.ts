@@ -57,8 +57,7 @@ function claim(
 }
 
 /**
- * Joins the incidents before and after a point in time. Merges the two parts of an incident that spans that point, and merges each
- * month's scattered blocks.
+ * Joins the incidents before and after a point in time. Merges incidents that span that point, and each month's scattered blocks.
  */
 export function joinIncidents(
   past: readonly Incident[],
@@ -189,8 +188,8 @@ export function alertCost(
 }
 
 /**
- * Returns the start of the data for a shift's report. The data begins at least a day before the shift, so that the report shows
- * older ongoing incidents from their start.
+ * Returns the start of the data for a shift's report, at least a day before the shift, so that the report shows older ongoing
+ * incidents from their start.
  */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
@@ -198,7 +197,6 @@ export function shiftDataFromMs(fromMs: number): number {
 
 export type CostedIncident = Incident & { readonly cost: Cost };
 
-/** The data needed to compute the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
   /** The current month's assessment. If absent, costs ignore how the month is expected to end. */

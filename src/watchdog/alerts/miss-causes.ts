@@ -65,7 +65,6 @@ export function incidentSourceOf(
   return { ledger, policy: policyOf(assessment), alerts: explaining };
 }
 
-/** The data from which incidents are derived. */
 export interface IncidentSource {
   readonly ledger: LedgerView;
   /** The alerts that may explain bad blocks, oldest first. */
@@ -73,7 +72,6 @@ export interface IncidentSource {
   readonly policy: Pick<Policy, "quietMs">;
 }
 
-/** Compares two incidents by their start times. */
 export function byBegin(a: Incident, b: Incident): number {
   return a.fromMs - b.fromMs;
 }

@@ -44,7 +44,7 @@ export interface NotificationOptions {
   readonly escalation?: Escalation;
 }
 
-/** The poll's data from which notifications are planned. */
+/** The poll data from which notifications are planned. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
@@ -149,7 +149,6 @@ function isReminderDue(
   return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
 }
 
-/** Records a notification in the alert's state. */
 function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);

@@ -35,7 +35,6 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
-/** A notification that was never delivered. */
 export type LostDelivery = Delivery & { readonly dead: DeadLetter };
 
 /** Returns the dead letters, oldest first. */
@@ -81,7 +80,6 @@ const MAX_DELIVERIES = 200;
 /** Maximum number of dead letters per channel; the oldest are dropped. */
 const MAX_DEAD_LETTERS = 20;
 
-/** Returns true if a channel should receive an event. */
 function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
   if (kind === "reminder" && !channel.sendReminders) return false;
   if (kind === "resolved" && !channel.sendResolved) return false;

@@ -20,14 +20,12 @@ export interface AlertingState {
   readonly history: readonly PastAlert[];
 }
 
-/** The alerting state before the first poll. */
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {
   readonly maintenance: readonly MaintenanceWindow[];
 }
 
-/** Result of {@link planAlerts}. */
 export interface AlertsPlan {
   readonly state: AlertingState;
   /** The events that people are notified of. Without channels, the events are only logged. */
@@ -100,7 +98,6 @@ interface RuledAlert {
   readonly cause?: string;
 }
 
-/** An alert before and after a poll. */
 interface Advanced {
   readonly rule: AlertRule;
   readonly before: AlertState | undefined;
@@ -254,7 +251,6 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
   return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
 }
 
-/** The evaluation of one poll of one validator. */
 interface EvaluatedPoll extends NotifiedPoll {
   /** Longest gap between two polls across which an active condition is assumed to stay active. */
   readonly gapMs: number;

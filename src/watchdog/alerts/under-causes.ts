@@ -17,7 +17,6 @@ export function isMutedUntil(quietReason: string | null): boolean {
   return quietReason?.startsWith(MUTED_UNTIL) === true;
 }
 
-/** The fields of an alert that {@link underCauses} reads. */
 interface CausedAlert {
   readonly validator: string;
   readonly name: string;

@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Describes who is working on an alert or, if nobody is working on it, who will be notified next. */
+/** Describes who is working on an alert or, if nobody is, who will be notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,

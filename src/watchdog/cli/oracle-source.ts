@@ -22,11 +22,10 @@ export interface OracleOptions {
   /** The base URL of the watchdog's API, as an alternative to a configuration file. */
   readonly url?: string;
   readonly portOffset: number;
-  /** The validator to report on. By default, all validators are reported on. */
+  /** The validator to report on; by default all validators. */
   readonly validator?: string;
 }
 
-/** Returns the options described by {@link OracleOptions}. */
 export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }

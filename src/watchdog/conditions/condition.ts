@@ -54,7 +54,6 @@ export interface Threshold {
   readonly description: string;
 }
 
-/** Creates a threshold with a default value. */
 export function threshold(unit: Threshold["unit"], initial: number, description: string): Threshold {
   return { unit, initial, description };
 }
@@ -102,8 +101,8 @@ export interface Condition<Key extends string = string> {
   readonly inhibits: readonly string[];
   readonly past: PastInput;
   /**
-   * The kind of other validators' misses with which the reason compares this validator's misses. Absent if other validators' misses
-   * are irrelevant to the condition.
+   * The kind of misses for which the reason compares this validator with the others. Absent if other validators' misses are
+   * irrelevant.
    */
   readonly others?: SharedKind;
   /** How the rules on raw metrics express the condition; absent if no node or sidecar metric shows the condition. */
@@ -123,12 +122,10 @@ export function condition<Key extends string = never>(entry: Entry<Key>): Condit
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns a result of kind "active". */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns a result of kind "clear". */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }

@@ -36,7 +36,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
 
 function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
   const remaining = Number(assessment.remainingBlocks ?? 0n);
-  // Allow for one miss, because rounding the expected number of blocks can account for that much.
+  // Allow for one miss, because rounding the expected number of blocks can account for it.
   const margin =
     remaining === 0
       ? 0
@@ -51,7 +51,6 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
-/** Evaluates the month's success rate so far. */
 export function evaluateRate(
   assessment: Assessment | undefined,
   boundary: Boundary,

@@ -100,7 +100,6 @@ export const pollHistory = z.strictObject({
 
 export type PollHistory = Readonly<z.output<typeof pollHistory>>;
 
-/** The history before the first poll. */
 export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 
 /** The history of a node that has never been polled. */

@@ -17,7 +17,6 @@ import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./eval
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 
-/** The impact of failing calls on the validator. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 

@@ -59,7 +59,7 @@ export interface CountedPoll {
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** Readings that are further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** Readings that are further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
   /** True if the observation was read from Prometheus to fill a gap, so that revenue and parameters are unknown. */
   readonly isBackfill?: boolean;

@@ -50,7 +50,6 @@ interface Segment {
 /** The part of a segment that falls within one month. */
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
-/** A segment to add to the rollups. */
 export interface CountedSegment extends Segment {
   /** True if the period is only an estimate, because only the number of blocks is known. */
   readonly isEstimated: boolean;

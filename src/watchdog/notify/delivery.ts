@@ -61,8 +61,8 @@ const MAX_TRIES = 5;
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
  * other channels.
  *
- * An undeliverable event does not delay other alerts' events for long. After {@link MAX_REJECTIONS} failures, the other alerts'
- * events are sent one by one, as long as the receiver accepts them.
+ * An undeliverable event does not delay other alerts for long. After {@link MAX_REJECTIONS} failures, their events are sent one by
+ * one, as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -168,7 +168,7 @@ interface Attempt {
   /** Why the delivery failed; empty if it succeeded. */
   readonly reason: string;
   readonly isRejection: boolean;
-  /** How long the receiver asked the watchdog to wait. */
+  /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -268,7 +268,6 @@ export interface DeadManConfig {
   readonly deadlineMs: number;
 }
 
-/** The watchdog's recent activity. */
 export interface WorkState {
   /** Why the watchdog is not doing its work, e.g. "no node was read for 5 min". Undefined while the watchdog is working. */
   readonly problem: string | undefined;

@@ -35,8 +35,7 @@ const PAGE = 'per_page=10&order_by="asc"';
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
-    // Read the body of every response, because RPC errors come with HTTP 500 and a JSON body that is more informative than the
-    // status.
+    // Read every body, because RPC errors come with HTTP 500 and a JSON body that is more informative than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {

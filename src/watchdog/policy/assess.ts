@@ -19,7 +19,6 @@ export interface AssessmentInput {
 
 const FORECAST_DAYS = 28;
 
-/** Applies a policy to the current month. */
 export function assess(input: AssessmentInput): Assessment {
   const { ledger, nowMs, policy, blockTimeMs, signed } = input;
   const month = monthOf(nowMs);

@@ -19,8 +19,7 @@ interface ForecastSamples {
 const MIN_SAMPLES = 3;
 
 /**
- * Number of resampled months. This number suffices for the 10th and 90th percentiles, and is small because every poll computes a
- * forecast.
+ * Number of resampled months. It suffices for the 10th and 90th percentiles, and is small because every poll computes a forecast.
  */
 const RESAMPLES = 200;
 

@@ -19,9 +19,7 @@ function coinText({ amount, denom }: Coin, display: Payment["display"]): string 
   return formatAmount(amount, denom, display && { ...display, denom }, ",");
 }
 
-/**
- * Describes a payment in full sentences: the amount, where the chain paid it, and how the amount compares with the expected amount.
- */
+/** Describes a payment in full sentences: the amount, where the chain paid it, and how it compares with the expected amount. */
 export function paymentText(payment: Payment): string {
   const { month, outcome, amount, display, note, height, timeMs } = payment;
   const where = placeText(payment);

@@ -8,8 +8,8 @@ import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./s
 import { percentile } from "./standing-texts.ts";
 
 /**
- * Encodes a standing as JSON. Numbers of blocks are JSON numbers, shares are decimal strings, points in time are ISO 8601 strings,
- * and durations are in seconds.
+ * Encodes a standing as JSON. Block counts are numbers, shares are decimal strings, times are ISO 8601 strings, and durations are
+ * in seconds.
  */
 export function standingJson({ jail, window, windowNote, commits, votes, peers }: Standing): JsonObject {
   return {

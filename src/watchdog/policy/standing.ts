@@ -30,10 +30,7 @@ export interface SigningWindow {
   readonly atPresentRate: PresentRate;
 }
 
-/**
- * Lower and upper bounds on a number of blocks. The exact number is unknown, because the chain does not reveal which of the
- * window's blocks were missed.
- */
+/** Lower and upper bounds on a number of blocks, because the chain does not reveal which of the window's blocks were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;

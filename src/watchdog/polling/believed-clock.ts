@@ -9,15 +9,14 @@ import type { ClockView, Witness } from "../sources/observation.ts";
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with a poll's times. Returns by how much `nowMs` moved, usually 0, which is how far to move the
-   * times of earlier polls. In the first poll, stored times later than `nowMs` move back to `nowMs`.
+   * Compares the machine's clock with a poll's times. Returns by how much `nowMs` moved (usually 0), so that the times of earlier
+   * polls can move by the same amount. In the first poll, stored times later than `nowMs` move back to `nowMs`.
    */
   readonly compare: (evidence: ClockEvidence) => number;
   /** Returns `Observation.clock`, and the number of times the clock has been moved so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** Evidence from a poll about the current time. */
 interface ClockEvidence {
   /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];

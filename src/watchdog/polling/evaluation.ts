@@ -54,7 +54,7 @@ export interface EvaluationOptions {
   readonly isFirst: boolean;
   /** True while a gap is being filled. Readings are not counted during this time; a later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** Readings that are further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
   /** Delay of the poll's start compared with its schedule, in ms; absent if not measured. */
   readonly lateMs?: number | undefined;
@@ -185,7 +185,6 @@ export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "maj
   readonly intervalMs: number;
 }
 
-/** Result of {@link alertOnPoll}. */
 interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
   /** Input for this validator's next poll. */
   readonly history: PollHistory;

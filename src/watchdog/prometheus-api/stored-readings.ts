@@ -54,7 +54,7 @@ interface StoredReadingsDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
-  /** Samples older than this are an error, because they mean that the watchdog cannot see the target. */
+  /** Samples older than this are an error, because the watchdog then cannot see the target. */
   readonly staleMs: number;
 }
 

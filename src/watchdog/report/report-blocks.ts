@@ -118,9 +118,9 @@ export function monthIncidents(data: ValidatorData, nowMs: number): readonly Cos
 const MAX_INCIDENTS = 40;
 
 /**
- * Lists one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and the
- * event that ended each incident. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks in the
- * same period that are not part of any incident.
+ * Lists one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and what
+ * ended each incident. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks in the same period
+ * that are not part of any incident.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

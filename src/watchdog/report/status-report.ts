@@ -83,8 +83,8 @@ function missedText({ ledger, assessment }: ValidatorData): string {
 }
 
 /**
- * Returns the outcome. A known problem determines the outcome even if other facts are unknown. Without a problem, the outcome is
- * "unseen" if anything is unknown.
+ * A known problem determines the outcome even if other facts are unknown. Without a problem, the outcome is "unseen" if anything is
+ * unknown.
  */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;

@@ -12,7 +12,7 @@ export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /** Requests a path. Returns undefined if the chain does not have the path's resource (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
-  /** Requests a module's path. Throws an error with code `absent` if the chain has no such module. */
+  /** Requests a module's path. Throws an error with code `absent` if the chain lacks the module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /**
    * Returns the response of the first path that the chain serves. Throws an error with code `absent` if the chain has none of the

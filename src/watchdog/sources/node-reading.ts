@@ -87,8 +87,8 @@ const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRI
 
 /**
  * Creates a reader of one node's metrics page. From one page to the next, the reader compares all validators' votes for a single
- * pair, which it chooses on the first page. A single pair is enough, because all pairs of a large validator set would be thousands
- * of series. Throws {@link SourceError}.
+ * pair, which it chooses on the first page. Only one pair is compared, because all pairs of a large validator set have thousands of
+ * series. Throws {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,

@@ -2,7 +2,6 @@ import { type Observation, type Seen, votesSeen } from "./observation.ts";
 import { NOT_CONFIGURED } from "./page-reader.ts";
 import type { SourceName } from "./targets.ts";
 
-/** One source of an observation. */
 export interface SeenSource {
   readonly source: SourceName;
   /** Name of the node; absent for chain sources. */

@@ -2,7 +2,6 @@ import type { NodeReading, VoteReports } from "./observation.ts";
 import type { PeerComparison, Share, SharedMisses } from "./standing-readings.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** A validator in the set. */
 export interface Member {
   /** Bech32 consensus address. */
   readonly address: string;

@@ -130,7 +130,7 @@ function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, dec
   return [[labels.get("id") ?? "", decimals]];
 }
 
-/** Returns the values by pair. The page spells tickers in lower case, but pairs are spelled in upper case elsewhere. */
+/** Returns the values by pair. The page spells tickers in lower case, but elsewhere pairs are in upper case. */
 function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }

@@ -176,7 +176,6 @@ export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => Mis
   };
 }
 
-/** The path of the slashing module. */
 export const SLASHING = "/cosmos/slashing/v1beta1";
 /** Longest possible window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;

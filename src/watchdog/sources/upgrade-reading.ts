@@ -10,7 +10,6 @@ export interface UpgradePlan {
   readonly info: string;
 }
 
-/** The data from the upgrade module. */
 export interface UpgradeReading {
   /** The planned upgrade; undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;

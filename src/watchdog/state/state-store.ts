@@ -61,7 +61,7 @@ export class WatchdogError extends CodedError<
   | { readonly code: "state-in-use" | "state-unusable"; readonly folder: string }
 > {}
 
-/** Adds the payment that was found by a poll's search to the validator's payments. */
+/** Adds the payment found by a poll's search. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,

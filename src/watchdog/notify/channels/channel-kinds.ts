@@ -264,7 +264,6 @@ function mailId(text: string, from: string): string {
  */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
-/** Configuration of a channel of any kind. */
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
 
 const [first, ...others] = CHANNEL_KINDS;

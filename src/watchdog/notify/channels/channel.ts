@@ -11,7 +11,6 @@ import { type Mail, type MailServer, createMailing, type SendMail } from "./mail
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
 
-/** A channel's settings, as configured. */
 interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }

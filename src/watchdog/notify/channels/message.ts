@@ -2,7 +2,6 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** Names of event kinds in messages. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",

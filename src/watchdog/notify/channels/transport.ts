@@ -13,10 +13,9 @@ export interface JsonPost {
   readonly signal: AbortSignal;
 }
 
-/** A receiver's response to a POST. */
 export interface PostReply {
   readonly status: number;
-  /** How long the receiver asked the watchdog to wait, in ms. */
+  /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number | undefined;
   /** Beginning of the response body; absent if there is no body. */
   readonly text?: string;
