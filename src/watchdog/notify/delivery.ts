@@ -61,8 +61,8 @@ const MAX_TRIES = 5;
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
  * other channels.
  *
- * An undeliverable event does not delay other alerts for long. After {@link MAX_REJECTIONS} failures, their events are sent one by
- * one, as long as the receiver accepts them.
+ * An undeliverable event does not delay other alerts for long. After {@link MAX_REJECTIONS} failures, other alerts' events are sent
+ * one by one, as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
