@@ -39,7 +39,7 @@ export interface RoutesDeps {
   readonly registry: Registry;
   /** Returns the text of `/metrics`. */
   readonly metricsPage: () => Promise<string>;
-  /** Returns undefined if this watchdog cannot reload its configuration. */
+  /** Returns the status of configuration reloads; undefined if this watchdog cannot reload its configuration. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
@@ -81,7 +81,7 @@ export function createWatchdogRoutes({
   ];
 }
 
-/** Returns the watchdog's report to the service manager. Startup is complete once every validator has been polled. */
+/** Returns the state that the watchdog reports to the service manager. Startup is complete once every validator has been polled. */
 export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
   const firing = statuses.flatMap(({ validator, alerts }) =>
     alerts.flatMap(({ state, rule }) =>
@@ -220,7 +220,7 @@ function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
   return jsonReply(201, silenceView.json(silence));
 }
 
-/** Stores the alerts after an acknowledgement is made or withdrawn. */
+/** Stores the alerts after somebody acknowledges an alert or withdraws an acknowledgement. */
 function changeAcknowledged(
   result: AcknowledgeResult,
   { alerting, change, logger }: AlertRoutesDeps,
@@ -255,7 +255,7 @@ function notStored(what: string, problem: string): HttpReply {
   return errorReply(503, "not-stored", text);
 }
 
-/** Returns undefined if the body is not JSON, so that the schema refuses it. */
+/** Parses a request body. Returns undefined if the body is not JSON, so that the schema rejects it. */
 function parseBody(body: Uint8Array): unknown {
   return parseJson(new TextDecoder().decode(body));
 }

@@ -67,7 +67,7 @@ const endSilence: RouteDefinition = {
   },
 };
 
-/** The watchdog's HTTP API routes. The routes that commands read from are in `report/report-data.ts`. */
+/** The watchdog's HTTP API routes. The routes from which report commands read are in `report/report-data.ts`. */
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",

@@ -51,32 +51,32 @@ export interface WatchdogDeps {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly random: () => number;
-  /** The option that sets the HTTP server's port, for error messages. Default: the configuration key `http.listen`. */
+  /** The option that sets the HTTP server's port, for error messages; by default the configuration key `http.listen`. */
   readonly portOption?: string;
-  /** Reads the sources' pages. Default: over HTTP. */
+  /** Reads the sources' pages; by default over HTTP. */
   readonly reader?: HttpPageReader;
-  /** Queries samples from Prometheus. Default: over HTTP. */
+  /** Queries samples from Prometheus; by default over HTTP. */
   readonly readSamples?: ReadSamples;
-  /** Checks whether a host and port accept connections. Default: over TCP. */
+  /** Checks whether a host and port accept connections; by default over TCP. */
   readonly reach?: Reach;
-  /** Posts notifications. Default: over HTTP. */
+  /** Posts notifications; by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends mail. Default: over SMTP. */
+  /** Sends e-mail; by default over SMTP. */
   readonly mail?: SendMail;
-  /** Opens the state store. Default: the state file in the folder. */
+  /** Opens the state store; by default the state file in the folder. */
   readonly openState?: (folder: string) => StateStore;
-  /** Version and commit to report. Default: this program's. */
+  /** Version and commit to report; by default this program's version and commit. */
   readonly build?: BuildInfo;
-  /** Returns the counts for the page, including older counts. May throw. Default: the counts in memory. */
+  /** Returns the counts for the page, including older counts, and may throw. By default, only the counts in memory are used. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** Additional routes for the HTTP server. */
   readonly routes?: readonly ApiRoute[];
-  /** Serves HTTP requests. Default: the watchdog's own server. */
+  /** Serves HTTP requests; by default the watchdog's own server. */
   readonly serve?: LastingServer["serve"];
-  /** The state to use if no folder is configured. Default: an empty state. */
+  /** The state store to use if no folder is configured; by default an empty store in memory. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
-  /** Counters that outlive this watchdog, e.g. across reloads. Default: new counters. */
+  /** Counters that outlive this watchdog, e.g. across reloads; by default new counters. */
   readonly lastingMetrics?: LastingMetrics;
   readonly logLevel?: LogLevelControl;
 }
@@ -84,7 +84,10 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** Resolves with the address on which the HTTP server listens. Rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /** Resolves with the public status page's address, or undefined if there is no page. Rejects if its server cannot listen. */
+  /**
+   * Resolves with the public status page's address, or with undefined if there is no page. Rejects if the page's server cannot
+   * listen.
+   */
   readonly publicReady: Promise<ListenAddress | undefined>;
   /** Resolves once every validator has been polled. */
   readonly polled: Promise<void>;
@@ -92,7 +95,7 @@ export interface Watchdog extends Service {
   readonly statuses: () => readonly WatchdogStatus[];
   /** Returns the status of the first validator. */
   readonly status: () => WatchdogStatus;
-  /** Returns the validator's counts that are in memory; undefined before its first reading. */
+  /** Returns a validator's counts from memory; undefined before the validator's first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   readonly serviceState: () => ServiceState;
   /** Returns all validators' past and firing alerts, oldest first. */
@@ -293,12 +296,12 @@ function createPublicServer(
     },
     deps,
   );
-  // The server's service ends with the same error, so ignore it here.
+  // Ignore the error here, because the server's service ends with the same error.
   server.ready.catch(() => {});
   return server;
 }
 
-/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` ends all queries. */
+/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` aborts all queries. */
 function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };

@@ -4,13 +4,13 @@ import { storedCost } from "../policy/cost-text.ts";
 
 /** A complete notification about one alert. A notification never changes once it is queued. */
 export const alertEvent = z.strictObject({
-  /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
+  /** Id of the event, stable across restarts so that receivers can recognize a repeated notification. */
   id: z.string(),
-  /** Identifies the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
+  /** Key of the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   alert: z.string(),
-  /** A "reminder" repeats a firing alert. An "escalated" event notifies other people because nobody acknowledged the alert. */
+  /** A "reminder" repeats a firing alert. An "escalated" event notifies additional people because nobody acknowledged the alert. */
   kind: z.enum(["firing", "reminder", "escalated", "resolved"]),
   severity: z.enum(SEVERITIES),
   validator: z.string(),
@@ -20,18 +20,18 @@ export const alertEvent = z.strictObject({
   sinceMs: z.number(),
   /** When the alert started firing, was repeated, was escalated or was resolved. */
   atMs: z.number(),
-  /** The cause, with the values at `atMs`. No trailing period. */
+  /** The cause and the values measured at `atMs`, without a trailing period. */
   reason: z.string(),
   description: z.string(),
   action: z.string(),
   impact: z.string(),
-  /** URL of the alert's runbook, or only its file name. */
+  /** URL of the alert's runbook, or only the runbook's file name. */
   runbook: z.string(),
-  /** URL of the dashboard. Absent if Grafana's root URL is not configured. */
+  /** URL of the dashboard for the alert; absent if Grafana's root URL is not configured. */
   dashboard: z.string().optional(),
-  /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
+  /** URL of the alert on the watchdog's page; absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** Cost of the alert's incidents in the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** Cost of the alert's incidents in the month up to `atMs`; absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -39,16 +39,16 @@ export type AlertEvent = Readonly<z.output<typeof alertEvent>>;
 
 export type EventKind = AlertEvent["kind"];
 
-/** The data that a receiver that tracks alerts should currently show about an alert. */
+/** An alert's current state, for receivers that track alerts themselves (e.g. Alertmanager). */
 export interface CurrentAlert {
   readonly event: AlertEvent;
-  /** Absent while the alert is firing. */
+  /** When the alert was resolved; absent while it is firing. */
   readonly resolvedAtMs?: number | undefined;
   /** Who is working on the alert, with their note. */
   readonly acknowledged?: string | undefined;
 }
 
-/** Returns an alert's key, which contains no spaces. */
+/** Returns an alert's key, which never contains spaces. */
 export function alertKey(chainId: string, validator: string, alert: string): string {
   return `${chainId}/${validator}/${alert}`;
 }

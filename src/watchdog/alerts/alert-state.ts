@@ -4,7 +4,7 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { alertEvent, type CurrentAlert } from "./alert-event.ts";
 
-/** Records that somebody is working on an alert. Valid until the alert ends. */
+/** Records that somebody is working on an alert. An acknowledgement is valid until the alert ends. */
 const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), atMs: z.number() });
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
@@ -13,7 +13,7 @@ export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 const notifiedState = z.strictObject({
   /** Number of reminders sent. */
   reminders: z.number(),
-  /** Time of the first notification. Absent in state from older versions. */
+  /** Time of the first notification; absent in state stored by older versions. */
   firstAtMs: z.number().exactOptional(),
   /** The condition's badness at the last notification. */
   badness: z.number().optional(),
@@ -27,34 +27,39 @@ export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
 export const alertState = z
   .strictObject({
     validator: z.string(),
-    /** Name of the condition. */
+    /** Name of the alert's condition, e.g. "sidecar-down". */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
     /** When an evaluation first found the condition active. */
     sinceMs: z.number(),
     /** When an evaluation last found the condition active. */
     lastActiveMs: z.number(),
-    /** When an evaluation first found the condition clear again. Absent while the condition is active or unknown. */
+    /** When an evaluation first found the condition clear again; absent while the condition is active or unknown. */
     clearSinceMs: z.number().optional(),
-    /** When the alert was resolved. Absent unless it is resolved. */
+    /** When the alert was resolved; absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
-    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended the alert. */
+    /**
+     * The last evaluation's result with its values, phrased to end a sentence. For a resolved alert, this is the result that ended
+     * it.
+     */
     reason: z.string(),
     badness: z.number().optional(),
-    /** End of the grace period after a cause has ended. The alert stays pending until then. Absent without a grace period. */
+    /**
+     * End of the grace period after the end of a cause. The alert stays pending until this time. Absent if no grace period applies.
+     */
     heldUntilMs: z.number().optional(),
     /**
-     * Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "muted until …". Absent if it may
-     * send notifications.
+     * Why the alert currently sends no notifications: "muted by sidecar-down", "silenced by …", "muted until …". Absent if the
+     * alert may send notifications.
      */
     quietReason: z.string().optional(),
-    /** Notifications sent about the alert. Absent if nothing has been sent. */
+    /** Notifications sent about the alert; absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert. Absent if nobody has acknowledged the alert. */
+    /** Who is working on the alert; absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),
-    /** Escalation steps taken so far. Absent if no steps have been taken. */
+    /** Escalation steps taken so far; absent if no steps have been taken. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Older versions stored these two fields.
+    // Ignore these two fields, which older versions stored.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -65,14 +70,14 @@ export const alertState = z
 
 export type AlertState = Readonly<z.output<typeof alertState>>;
 
-/** The times with which one alert is evaluated once. */
+/** The time of one evaluation and the durations that it applies to an alert. */
 export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
   /**
-   * The condition is assumed to be active between two active evaluations that are no further apart than this, or than `forMs` if
-   * that is longer.
+   * Longest gap between two active evaluations across which the condition is treated as continuously active. If `forMs` is longer
+   * than this, `forMs` applies instead.
    */
   readonly gapMs: number;
 }
@@ -114,8 +119,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // Restart the time after a gap in polling, because the condition may have been clear in between. Also restart the
-  // time after the clock was set back, because times from before and after cannot be compared.
+  // Restart the `for` time after a gap in polling, because the condition may have been clear during the gap. Also restart it if the
+  // clock was set back, because times from before and after the change cannot be compared.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
@@ -131,7 +136,7 @@ function advanceClear(
   { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
-  // Take the smaller time, so that the clear time restarts after the clock has stepped back.
+  // Use the earlier time, so that the clear time restarts if the clock was set back.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
   if (nowMs - clearSinceMs < resolveForMs)
     return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
@@ -139,8 +144,8 @@ function advanceClear(
 }
 
 /**
- * Handles an unknown result. A pending alert expires if its last active evaluation is too old. A firing alert keeps firing,
- * because only a clear result ends it.
+ * Advances an alert whose condition could not be evaluated. A pending alert expires if its last active evaluation is too old. A
+ * firing alert keeps firing, because only a clear result ends it.
  */
 function advanceUnknown(
   current: AlertState | undefined,
@@ -152,7 +157,7 @@ function advanceUnknown(
   const text = `unknown now, ${reason}`;
   // Return the same object so that an unchanged state is not stored again.
   if (current.clearSinceMs === undefined && current.reason === text) return current;
-  // The clear time restarts after an unknown result, because the condition may have been active.
+  // Restart the clear time after an unknown result, because the condition may have been active.
   return { ...current, clearSinceMs: undefined, reason: text };
 }
 
@@ -164,7 +169,7 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the alerts that people have been notified of, with current reasons. Excludes quiet alerts. */
+/** Returns the alerts that people have been notified of, with current reasons but without quiet alerts. */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -177,29 +182,34 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
 /** A record of an alert that fired, for reports. */
 export const pastAlert = z.strictObject({
   validator: z.string(),
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),
   /** When an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** Absent while the alert is firing. */
+  /** When the alert was resolved; absent while it is firing. */
   resolvedAtMs: z.number().exactOptional(),
   /** The reason when the alert fired. */
   reason: z.string(),
   /** Why no notification was sent when the alert fired: "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
-  /** The latest acknowledgement. Absent if nobody acknowledged the alert. */
+  /** The latest acknowledgement; absent if nobody acknowledged the alert. */
   acknowledged: acknowledgement.optional(),
 });
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/** Maximum number of stored alerts for all validators together. Enough for years, or for one year if an alert flaps daily. */
+/**
+ * Maximum number of stored alerts for all validators together. Enough for several years, or for one year if an alert flaps daily.
+ */
 const MAX_ALERTS = 5000;
 
-/** Records one validator's newly firing alerts, and when alerts stopped firing. Returns the records, oldest first. */
+/**
+ * Records one validator's newly firing alerts, and the end times of alerts that have stopped firing. Returns the records, oldest
+ * first.
+ */
 export function recordAlerts(
   history: readonly PastAlert[],
   alerts: readonly AlertState[],
@@ -217,7 +227,7 @@ export function recordAlerts(
     if (!isOpen(past)) return past;
     const now = firing.get(keyOf(past));
     if (now === undefined) return { ...past, resolvedAtMs: nowMs };
-    // A withdrawn acknowledgement stays in the history because it did happen.
+    // Keep a withdrawn acknowledgement in the history, because somebody did acknowledge the alert.
     const { acknowledged } = now;
     return acknowledged === undefined || acknowledged.atMs === past.acknowledged?.atMs
       ? past
@@ -233,7 +243,7 @@ export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T
   return isSame ? before : after;
 }
 
-/** Identifies one occurrence of a validator's alert, because the same condition can become active again later. */
+/** Returns a key for one occurrence of a validator's alert, because the same condition can become active again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

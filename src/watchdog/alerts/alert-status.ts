@@ -8,7 +8,7 @@ import { alertName, type AlertRule, runbookFile } from "../conditions/condition.
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;
-  /** The alert's state. Undefined if it is inactive. */
+  /** The alert's state; undefined if it is inactive. */
   readonly state: AlertState | undefined;
 }
 
@@ -25,7 +25,7 @@ export function alertStatuses(
   );
 }
 
-/** Names of an alert's states in JSON. */
+/** An alert's possible states, as named in JSON. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({

@@ -4,7 +4,7 @@ import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 
-/** URLs under which the pages that notifications link to are served. */
+/** Base URLs of the pages that notifications link to. */
 export interface LinkRoots extends PublicLinks {
   /** URL of the runbook folder, with a trailing slash; empty if unknown. */
   readonly runbooks: string;
@@ -40,7 +40,10 @@ export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }
 
-/** Returns a notification's links. The runbook link is only a file name unless the folder's or the page's URL is known. */
+/**
+ * Returns a notification's links. The runbook link is only a file name unless the URL of the runbook folder or of the watchdog's
+ * page is known.
+ */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
   event: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,

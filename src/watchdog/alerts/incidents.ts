@@ -9,12 +9,13 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
-/** Unexplained bad blocks this close to an incident are its first or last blocks. */
+/** Unexplained bad blocks within this time of an incident are treated as its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Their blocks add up to the
- * bad blocks in the hourly rollups. An incident never spans two months. It is ongoing until enough good minutes have followed.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. The blocks of all returned
+ * incidents add up to the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good
+ * minutes have followed.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -27,14 +28,14 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   );
   const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
   const single = pieces.filter(({ cause }) => cause === SCATTERED);
-  // Follow consecutive misses back to the incident's first block and on to its last. Don't follow single misses, because a busy
-  // machine causes many of them.
+  // Follow consecutive misses back to the incident's first block and forward to its last block. Don't follow single misses, because
+  // a busy machine causes many of them.
   const before = claim(dense.toReversed(), known, joined).toReversed();
   const runs = sequence(claim(before, known, joined), quietMs);
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can be good. Older minutes are not stored.
+  // Only minutes with blocks can be good, so the time seen ends with the last stored minute. Older minutes are not stored.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
@@ -55,7 +56,9 @@ function claim(
   });
 }
 
-/** Joins the incidents before and after a point in time. Merges incidents that span it, and scattered blocks. */
+/**
+ * Joins the incidents before and after a point in time. Merges incidents that span that point, and each month's scattered blocks.
+ */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -67,14 +70,14 @@ export function joinIncidents(
     all.filter(({ cause }) => cause !== SCATTERED),
     quietMs,
   );
-  // Incidents that were ongoing at that point may have ended since.
+  // Incidents that were ongoing at the end of `past` may have ended since.
   return [
     ...withEnds(incidents, [], { quietMs, toMs: nowMs }),
     ...scatteredOf(all.filter(({ cause }) => cause === SCATTERED)),
   ];
 }
 
-/** Adds to each incident how it ended, unless that is already known. */
+/** Adds to each incident how it ended, unless its end is already known. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -86,13 +89,16 @@ function withEnds(
   }));
 }
 
-/** The times that decide whether an incident is over: `quietMs` without bad blocks, and `toMs`, until which blocks were seen. */
+/**
+ * The times that decide whether an incident is over: the required time without bad blocks (`quietMs`), and the end of the time in
+ * which blocks were seen (`toMs`).
+ */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
 }
 
-/** Merges each part into the previous one if both have the same cause and the time between them is short enough. */
+/** Merges consecutive parts that have the same cause and month and are less than `quietMs` apart. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {
@@ -130,7 +136,7 @@ function spanOf(a: Incident["blocks"], b: Incident["blocks"]): Incident["blocks"
   return a && b && { from: minInt(a.from, b.from), to: maxInt(a.to, b.to) };
 }
 
-/** Merges each month's blocks into one incident without an end. */
+/** Merges each month's scattered blocks into one incident without an end. */
 function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   return sequence(
     parts.map(({ fromMs, toMs, month, bad, cause }): Incident => ({ fromMs, toMs, month, bad, cause })),
@@ -163,7 +169,7 @@ function endOf(
   return (restart && RESTARTS[restart.kind]) ?? "good blocks";
 }
 
-/** Returns the cost of an alert's incidents so far this month. Undefined if the alert is not about missed votes. */
+/** Returns the cost of an alert's incidents so far this month; undefined if the alert is not about missed votes. */
 export function alertCost(
   source: IncidentSource,
   month: CostedMonth,
@@ -181,17 +187,19 @@ export function alertCost(
   return { ...costOf(month, bad), ...(own[0] && { sinceMs: own[0].fromMs }) };
 }
 
-/** Returns the time from which a shift's report reads data, so that it shows older ongoing incidents from their start. */
+/**
+ * Returns the start of the data for a shift's report, at least a day before the shift, so that the report shows older ongoing
+ * incidents from their start.
+ */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
 export type CostedIncident = Incident & { readonly cost: Cost };
 
-/** The data needed to compute the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
-  /** The current month's assessment. If absent, costs do not depend on how the month is expected to end. */
+  /** The current month's assessment. If absent, costs ignore how the month is expected to end. */
   readonly assessment?: Assessment | undefined;
 }
 
@@ -202,7 +210,7 @@ export function costedMonth({ ledger, policy, assessment }: CostSource, month: M
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident what it cost in its month. */
+/** Adds to each incident its cost in its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {

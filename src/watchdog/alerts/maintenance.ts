@@ -5,10 +5,10 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. During this period, alerts send no notifications, but blocks are still counted. */
+/** A planned maintenance period, in UTC. During maintenance, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** Names of the validators that the window applies to; empty for all validators. */
+  /** Names of the validators to which the window applies; empty for all validators. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;

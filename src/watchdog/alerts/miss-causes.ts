@@ -11,14 +11,14 @@ export interface Incident {
   /** Times of the first and last missed blocks, as precisely as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The first and last blocks of the ranges with bad blocks. Absent if only their times are known. */
+  /** Heights of the first and last blocks of the ranges with bad blocks; absent if only their times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint } | undefined;
   readonly bad: bigint;
-  /** The month to which the blocks are counted. */
+  /** The month in which the blocks are counted. */
   readonly month: Month;
   /** A condition's name, a ledger event's kind, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** What ended the incident. Absent while it is ongoing. */
+  /** How the incident ended; absent while it is ongoing. */
   readonly end?: string | undefined;
 }
 
@@ -28,13 +28,13 @@ export const NO_CAUSE = "no known cause";
 /** The cause of single unexplained bad blocks, e.g. on a busy machine. A month's scattered blocks form one incident. */
 export const SCATTERED = "scattered";
 
-/** The data about an alert that is needed to explain bad blocks. */
+/** The fields of an alert that are needed to explain bad blocks. */
 export interface ExplainingAlert {
-  /** Name of the condition. */
+  /** Name of the alert's condition, e.g. "sidecar-down". */
   readonly alert: string;
   /** When an evaluation first found the condition active. */
   readonly sinceMs: number;
-  /** Absent while the alert is firing. */
+  /** When the alert was resolved; absent while it is firing. */
   readonly resolvedAtMs?: number | undefined;
   /** Names of the alerts that this alert causes. */
   readonly inhibits: readonly string[];
@@ -65,24 +65,22 @@ export function incidentSourceOf(
   return { ledger, policy: policyOf(assessment), alerts: explaining };
 }
 
-/** The data from which incidents are derived. */
 export interface IncidentSource {
   readonly ledger: LedgerView;
-  /** Oldest first. */
+  /** The alerts that may explain bad blocks, oldest first. */
   readonly alerts: readonly ExplainingAlert[];
   readonly policy: Pick<Policy, "quietMs">;
 }
 
-/** Compares two incidents by their start times. */
 export function byBegin(a: Incident, b: Incident): number {
   return a.fromMs - b.fromMs;
 }
 
 /**
  * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
- * minutes are also unknown. A cause is assigned at most as many bad blocks as there were blocks while the cause lasted. Causes
- * apply in the order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. Returns the oldest pieces
- * first. `stored` contains the minutes from the hour of `fromMs` on.
+ * minutes are also unknown. A cause is assigned no more bad blocks than there were blocks while the cause lasted. Causes apply in
+ * the order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. The pieces are returned oldest first.
+ * `stored` contains the stored minutes, starting with the hour of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
@@ -90,7 +88,7 @@ export function piecesOf(
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
-  // Start at the full hour, because a stopping sidecar costs blocks before its event is recorded.
+  // Start at the full hour, because a sidecar that is stopping costs blocks before its restart is recorded.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
   const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
@@ -142,7 +140,7 @@ function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
 function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[] {
   const { fromMs: beginMs, toMs: endMs, month, good, bad, blocks } = part;
   const count = Number(good + bad);
-  // Avoid dividing by zero, because all of a reading's blocks may have the same time.
+  // Avoid a division by zero, because all blocks of a reading may have the same time.
   const spanMs = Math.max(1, endMs - beginMs);
   const where = { month, blocks };
   let left = bad;
@@ -180,18 +178,24 @@ interface CauseRange {
   readonly toMs: number;
 }
 
-/** A poll detects a failure within this time. Failing calls are detected only once they are most of the calls in five minutes. */
+/**
+ * A poll detects a failure within this time. Failing calls are detected later, once they make up most of the last five minutes'
+ * calls.
+ */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/** On a real node, calls already fail while the sidecar is stopping, and for a while after the sidecar or node is back. */
+/**
+ * With a real node, calls already fail while the sidecar is stopping, and keep failing for a while after the sidecar or node is
+ * back.
+ */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Returns when each cause applies, most precise first. Failures reported by alerts come first, beginning with failures that no
- * other alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason. Alerts about the count
- * (rate, burn, risk) or about the watchdog's blind spots are consequences, not causes. Blocks during a node restart are unknown
- * rather than bad, so a restart only explains bad blocks after the node has started.
+ * Returns the time ranges in which each cause applies, most precise cause first. Failures reported by alerts come first, beginning
+ * with failures that no other alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason.
+ * Alerts about the monthly count (rate, burn, risk) or about the watchdog's blind spots are consequences, not causes. Blocks during
+ * a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -243,8 +247,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * True for alerts about the count, the watchdog and its blind spots, prices, upgrades, payments and closed ports. None of these
- * conditions causes missed blocks.
+ * Returns true for alerts about the monthly count, the watchdog and its blind spots, prices, upgrades, payments and closed ports.
+ * None of these conditions causes missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

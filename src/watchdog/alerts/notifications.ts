@@ -11,11 +11,11 @@ import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 export interface Escalation {
   /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
-  /** The steps, in the order of their time since the first notification. */
+  /** The steps, ordered by their time since the first notification. */
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. The step's channels are notified only of escalated alerts and of their end. */
+/** One step of an escalation. The step's channels receive only escalated alerts and the ends of these alerts. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
@@ -38,18 +38,18 @@ export interface NotificationOptions {
   readonly reminders: ReminderTimes;
   /** Prefix of the file name in a runbook's link; empty for the file name alone. */
   readonly runbooks: string;
-  /** Pages that notifications link to. Absent if no page's URL is known. */
+  /** Pages that notifications link to; absent if no page's URL is known. */
   readonly links?: PublicLinks;
   /** The escalation of alerts that nobody acknowledges. If absent, alerts are not escalated. */
   readonly escalation?: Escalation;
 }
 
-/** The data about a poll that notifications use. */
+/** The poll data from which notifications are planned. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** Returns what an alert has cost so far, given all alerts that fired. Undefined if the alert is not about missed votes. */
+  /** Returns what an alert has cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
@@ -61,14 +61,14 @@ interface Planned {
 interface PlanContext {
   readonly rule: AlertRule;
   readonly poll: NotifiedPoll;
-  /** Alerts that have fired, including during this poll. */
+  /** Alerts that have fired so far, including during this poll. */
   readonly history: readonly PastAlert[];
   readonly options: NotificationOptions;
 }
 
 /**
- * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert is neither repeated nor
- * escalated. When an escalated alert ends, the channels to which it was escalated are also notified.
+ * Decides which notifications are due for one alert, and records them in the alert's state. Acknowledged alerts are neither
+ * repeated nor escalated. The end of an escalated alert is also sent to the channels to which the alert was escalated.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;
@@ -106,7 +106,7 @@ export function nextEscalationMs(
 }
 
 function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
-  // Don't escalate a settled outcome, because nobody can change it.
+  // Don't escalate an alert about a settled outcome, because nobody can change the outcome.
   if (rule.condition.isSettled === true) return false;
   if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
   const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
@@ -116,7 +116,7 @@ function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext
 /** If the badness grows by this factor after a notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
-/** A worsening alert is repeated after this fraction of the reminder interval. */
+/** A worsening alert sends its next reminder after this fraction of the reminder interval. */
 const WORSE_SHARE = 0.25;
 
 /** Returns the notification currently due for an alert, or undefined if there is none. */
@@ -149,7 +149,6 @@ function isReminderDue(
   return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
 }
 
-/** Records a notification in the alert's state. */
 function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);

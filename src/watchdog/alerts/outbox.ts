@@ -13,17 +13,17 @@ export interface ChannelSettings {
   readonly deadlineMs: number;
 }
 
-/** A receiver that has moved from the configured id to a new one. */
+/** A receiver that has moved from the configured id to a new id. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
 }
 
-/** An event that a particular channel has not accepted yet. */
+/** An event that a certain channel has not accepted yet. */
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** If present, no further attempt to send the event is made. */
+  /** If present, the event is not sent again. */
   readonly dead?: DeadLetter;
 }
 
@@ -35,7 +35,6 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
-/** A notification that was never delivered. */
 export type LostDelivery = Delivery & { readonly dead: DeadLetter };
 
 /** Returns the dead letters, oldest first. */
@@ -55,13 +54,13 @@ export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   error: value(words, ({ dead }) => dead.reason),
 }));
 
-/** Selects dead letters by event id and channel. An absent field selects all of them. */
+/** Selects dead letters by event id and by channel. An absent field matches all dead letters. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** Queues the selected dead letters again, or drops them. Returns the new outbox and how many were selected. */
+/** Queues the selected dead letters again, or drops them. Returns the new outbox and the number of selected dead letters. */
 export function reviveDeadLetters(
   outbox: readonly Delivery[],
   { ids, channels }: DeadLetterChoice,
@@ -81,7 +80,6 @@ const MAX_DELIVERIES = 200;
 /** Maximum number of dead letters per channel; the oldest are dropped. */
 const MAX_DEAD_LETTERS = 20;
 
-/** Returns true if a channel should receive an event. */
 function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolean {
   if (kind === "reminder" && !channel.sendReminders) return false;
   if (kind === "resolved" && !channel.sendResolved) return false;
@@ -89,8 +87,8 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 }
 
 /**
- * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If
- * a channel has too many events, reminders are dropped first, and then the oldest events.
+ * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If a
+ * channel has too many pending events, reminders are dropped first, and then the oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -114,7 +112,10 @@ export function pendingDeliveries(outbox: readonly Delivery[], channel: string):
   return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
 }
 
-/** Returns a channel's oldest delivery for each alert that is not in `failing`, starting with other validators' alerts. */
+/**
+ * Returns a channel's oldest pending delivery for each alert that is not in `failing`. Alerts of validators that are not in
+ * `failing` come first.
+ */
 export function otherDeliveries(
   outbox: readonly Delivery[],
   channel: string,
@@ -127,7 +128,7 @@ export function otherDeliveries(
     .toSorted((a, b) => Number(own.has(a.event.validator)) - Number(own.has(b.event.validator)));
 }
 
-/** Turns deliveries into dead letters. */
+/** Turns the `failed` deliveries into dead letters. */
 export function buryDeliveries(
   outbox: readonly Delivery[],
   failed: readonly Delivery[],

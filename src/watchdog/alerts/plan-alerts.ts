@@ -20,23 +20,21 @@ export interface AlertingState {
   readonly history: readonly PastAlert[];
 }
 
-/** The state before the first poll. */
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {
   readonly maintenance: readonly MaintenanceWindow[];
 }
 
-/** Result of {@link planAlerts}. */
 export interface AlertsPlan {
   readonly state: AlertingState;
-  /** The events that people are notified of. If there are no channels, they are only logged. */
+  /** The events that people are notified of. Without channels, the events are only logged. */
   readonly events: readonly AlertEvent[];
 }
 
 /**
- * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. The alerts of other validators are
- * left unchanged; alerts without a rule are dropped.
+ * Advances all of one validator's alerts by one poll, and decides which notifications to send. This function is pure. Other
+ * validators' alerts are left unchanged, and alerts without a rule are dropped.
  */
 export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: AlertingOptions): AlertsPlan {
   const own = new Map(
@@ -45,7 +43,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const causes = causesByAlert(options.rules);
   const ended = endWithCauses(
     options.rules
-      // Skip conditions that are inactive and remain inactive. Most conditions do.
+      // Skip conditions that were and remain inactive, as most conditions do.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
       .map((rule) => {
         const before = own.get(rule.condition.name);
@@ -96,11 +94,10 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The cause that has just ended and therefore defers the alert. Absent if the alert is not deferred. */
+  /** The cause whose recent end defers the alert; absent if the alert is not deferred. */
   readonly cause?: string;
 }
 
-/** An alert before and after a poll. */
 interface Advanced {
   readonly rule: AlertRule;
   readonly before: AlertState | undefined;
@@ -111,8 +108,8 @@ type Causes = ReturnType<typeof causesByAlert>;
 
 /**
  * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts whose
- * conditions are measured at this moment continue. So do alerts with another cause that is still firing but muted. A cause ends
- * as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
+ * conditions are measured at this moment continue. Alerts with another cause that is still firing also continue, but muted. A cause
+ * ends as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -140,7 +137,7 @@ function endWithCauses(
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
     const { name, echo } = rule.condition;
-    // An alert that sent a notification before its cause did is not a consequence of it.
+    // An alert that sent a notification before its supposed cause did is not a consequence of that cause.
     const isOwn = next.phase === "resolved" || next.notified !== undefined;
     const cause = isOwn ? undefined : overCause(name);
     const isNow = next.lastActiveMs === nowMs;
@@ -160,8 +157,8 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 
 /**
  * Lets a cause fire early if an alert that it explains is about to notify people, so that they are notified of the cause instead.
- * If there are several causes, picks the cause that explains the others. A loss over hours never makes a cause fire early,
- * because the loss concerns the month rather than the current minute.
+ * If there are several causes, the cause that explains the others fires. A loss over hours never makes a cause fire early, because
+ * the loss concerns the month rather than the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -195,7 +192,7 @@ function isActive(alert: AlertState | undefined): boolean {
   return alert?.phase === "firing" && alert.clearSinceMs === undefined;
 }
 
-/** Returns true from a firing alert's first clear poll until it is resolved. */
+/** Returns true from the first poll that finds a firing alert's condition clear until the alert is resolved. */
 function isEnding(one: Advanced | undefined): boolean {
   return one?.before?.phase === "firing" && !isActive(one.next);
 }
@@ -254,10 +251,9 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
   return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
 }
 
-/** The evaluation of one poll of one validator. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** An active condition is assumed to stay active between two polls that are no further apart than this. */
+  /** Longest gap between two polls across which an active condition is assumed to stay active. */
   readonly gapMs: number;
-  /** Each condition's result, by its name. */
+  /** Results by condition name. */
   readonly results: ReadonlyMap<string, ConditionResult>;
 }

@@ -27,7 +27,7 @@ export const acknowledgeRequest = z.strictObject({
 /** The body of `POST /api/alerts/unack`. */
 export const withdrawRequest = z.strictObject(selectionFields);
 
-/** Selects alerts by condition name and by validator name. An empty list selects all. */
+/** Selects alerts by condition name and by validator name. An empty list matches every name. */
 export interface AlertSelection {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
@@ -43,7 +43,7 @@ export function selects(
   );
 }
 
-/** A plain-language reason for refusing a request. */
+/** The refusal of a request, with a plain-language reason. */
 export interface Refusal {
   readonly refused: string;
 }
@@ -105,10 +105,13 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum length of a silence. Nobody remembers an older silence. */
+/** Maximum length of a silence. People would forget about a longer silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
-/** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
+/**
+ * A silence, which suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still
+ * counted.
+ */
 export const storedSilence = z.strictObject({
   id: z.string(),
   alerts: z.array(z.string()).readonly(),
@@ -116,7 +119,7 @@ export const storedSilence = z.strictObject({
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
-  /** When the silence ends. The silence no longer applies at this time. */
+  /** When the silence ends (exclusive). */
   endsAtMs: z.number(),
 });
 
@@ -131,7 +134,9 @@ export const silenceRequest = z.strictObject({
   ends_at: z.iso.datetime(),
 });
 
-/** Creates a silence from a JSON request, or explains why the request is refused. `known` lists all names that exist. */
+/**
+ * Creates a silence from a JSON request, or explains why the request is refused. `known` lists the existing alerts and validators.
+ */
 export function parseSilence(
   body: unknown,
   known: AlertSelection,

@@ -1,13 +1,13 @@
 import { formatMinute } from "../../platform/base/text.ts";
 
-/** Returns the alert that mutes another alert, according to the latter's quiet reason. Undefined for other quiet reasons. */
+/** Returns the name of the muting alert from a muted alert's quiet reason; undefined for other quiet reasons. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
 
 const MUTED_UNTIL = "muted until ";
 
-/** Returns how long an alert whose cause has just ended stays muted, for example "muted until 11:36 UTC". */
+/** Describes how long an alert stays muted after its cause has ended, e.g. "muted until 11:36 UTC". */
 export function mutedUntilText(untilMs: number): string {
   return `${MUTED_UNTIL}${formatMinute(untilMs).slice(11)} UTC`;
 }
@@ -17,7 +17,6 @@ export function isMutedUntil(quietReason: string | null): boolean {
   return quietReason?.startsWith(MUTED_UNTIL) === true;
 }
 
-/** The fields of an alert that {@link underCauses} reads. */
 interface CausedAlert {
   readonly validator: string;
   readonly name: string;
@@ -34,7 +33,7 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. Preserves the order. */
+/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. The order is preserved. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,
@@ -64,7 +63,10 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/** Lists an alert's consequences, e.g. "also: sidecar slow, prices missing (muted)". Empty if there are none. */
+/**
+ * Lists an alert's consequences, e.g. "also: sidecar slow, prices missing (muted)". Returns an empty text if there are no
+ * consequences.
+ */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

@@ -64,18 +64,18 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // Older watchdogs don't send this field.
+      // Older watchdogs don't send `resolved_at`.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
-      // Older watchdogs don't send the next three fields.
+      // Older watchdogs don't send `acknowledged`, `escalated_at` and `escalates_at`.
       acknowledged: acknowledged.nullable().default(null),
       escalated_at: z.string().nullable().default(null),
       escalates_at: z.string().nullable().default(null),
     }),
   ),
   silences: z.array(silenceReply),
-  // Older watchdogs don't send dead letters.
+  // Older watchdogs don't send `dead_letters`.
   dead_letters: z
     .array(
       z.object({
@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Describes who is working on an alert or, if nobody is, who is notified next. */
+/** Describes who is working on an alert or, if nobody is, who will be notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -258,7 +258,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws if a name is not an alert's name, before any request is sent. */
+/** Throws before any request is sent if a name is not an alert's name. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // Also read the 28 days before, which the forecast needs. The rules need only three days.
+    // Also read the preceding 28 days, which the forecast needs. The rules alone would need only three days.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

@@ -3,7 +3,7 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** The data about the local chain that a localnet's watchdog needs. */
+/** The local chain's data that a localnet's watchdog needs. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
@@ -15,7 +15,7 @@ interface LocalnetOfWatchdog {
 
 /**
  * Returns the watchdog configuration for the localnet at this port offset. The control API's token also grants access to the
- * watchdog's guarded routes. Without an offset, there is no token.
+ * watchdog's guarded routes. Without a port offset, there is no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,

@@ -19,14 +19,13 @@ import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 export interface OracleOptions {
   readonly config?: string;
-  /** The base URL of the watchdog's API, instead of a configuration. */
+  /** The base URL of the watchdog's API, as an alternative to a configuration file. */
   readonly url?: string;
   readonly portOffset: number;
-  /** The validator to report on. Default: all. */
+  /** The validator to report on; by default all validators. */
   readonly validator?: string;
 }
 
-/** Returns the options described by {@link OracleOptions}. */
 export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }
@@ -48,7 +47,7 @@ export function placeOptions(): readonly Option[] {
   ];
 }
 
-/** Returns the address at which a watchdog listens, and its token. */
+/** Returns the address at which a watchdog listens, and the watchdog's token. */
 async function placeOf({ config, url, portOffset }: OracleOptions) {
   if (url !== undefined) return { url, token: () => undefined, tokenHint: "", hint: "or pass another --url" };
   if (config === undefined)
@@ -68,7 +67,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
   };
 }
 
-/** Reads the configuration. Without a file, all settings have their defaults. */
+/** Reads the configuration file. Without a file, all settings have their default values. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
   // Load the schema only if needed, because loading it takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
@@ -83,7 +82,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} sets neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses, with which the server listens on all of the machine's addresses. */
+/** Wildcard addresses. A server configured with one of them listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
@@ -100,7 +99,7 @@ export async function askWatchdog(
   return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
-/** The watchdog's data. Times are by the watchdog's clock. */
+/** The watchdog's data. All times are according to the watchdog's clock. */
 export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
 }
@@ -108,7 +107,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Older watchdogs don't send this field.
+  // Older watchdogs don't send `store_error`.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -163,7 +162,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** The `--month MONTH` option. The value is undefined if the option is not given; see {@link lastMonth}. */
+/** The `--month MONTH` option. Its value is undefined if the option is not given; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {

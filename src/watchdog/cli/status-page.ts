@@ -17,7 +17,7 @@ interface Options extends OracleOptions {
   readonly out: string;
 }
 
-/** `relaywatch report status-page`. */
+/** Creates the command `relaywatch report status-page`. */
 export function statusPageCommand(context: CliContext): Command {
   const command = new Command("status-page")
     .description("write the public status page as files for any web server: index.html and status.json")
@@ -35,7 +35,10 @@ export function statusPageCommand(context: CliContext): Command {
   });
 }
 
-/** Returns the configuration's `status_page` section; by default, all validators under their own names, without amounts. */
+/**
+ * Returns the configuration's `status_page` section. The default section shows all validators under their own names, without
+ * amounts.
+ */
 async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {
   const { statusPage } = await watchdogConfig(options.config);
   if (statusPage !== undefined) return statusPage;

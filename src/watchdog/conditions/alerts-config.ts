@@ -9,7 +9,7 @@ export interface AlertsConfig {
   /** The enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** Maximum deviation of individual pairs' prices, in percent. */
+  /** Maximum price deviation in percent, for pairs with their own limit. */
   readonly pairDeviations: ReadonlyMap<string, number>;
   /** For this long after a cause ends, the alerts that it causes cannot start firing. */
   readonly graceMs: number;

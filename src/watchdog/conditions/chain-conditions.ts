@@ -23,10 +23,10 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** The alerts that fire because a jailed validator does not take part in consensus. */
+/** The alerts that fire because a jailed validator takes no part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** With only one other validator, that validator's machine alone would decide the comparison. */
+/** Minimum number of other validators. With only one, that validator's machine alone would decide the comparison. */
 const MIN_OTHERS = 2;
 
 /** The settings and texts that both upgrade conditions share. */
@@ -215,7 +215,10 @@ function standing({ observation, assessment }: ConditionInput): Standing {
   return standingOf(observation, assessment?.blockTimeMs);
 }
 
-/** Evaluates how full the signing window is. With `needsMisses`, `min_used` applies only while the window keeps filling up. */
+/**
+ * Evaluates the signing window's share of used misses and the time until jail. If `needsMisses` is true, `min_used` applies only
+ * while the window is filling up.
+ */
 function evaluateWindow(
   input: ConditionInput,
   limit: (key: "jailed_within" | "min_used") => number,
@@ -271,7 +274,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** If a result is active, appends to its reason that the node stopped at a planned upgrade's block, as the old version does. */
+/** If a result is active, appends to its reason that the node stopped for a planned upgrade, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],
@@ -341,7 +344,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Returns last month's payment, or why it is not known. */
+/** Returns last month's payment, or a result that explains why the payment is not known. */
 function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
   const [before = ""] = monthsBefore(monthOf(atMs), 1);
@@ -371,7 +374,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   );
 }
 
-/** Turns a text into a reason that can end a sentence. */
+/** Turns a full sentence into a reason that can end another sentence. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

@@ -14,23 +14,26 @@ export interface ConditionInput {
   readonly observation: Observation;
   /** The findings of this poll and of previous polls. */
   readonly history: PollHistory;
-  /** The blocks of the last minutes, by the result of their oracle call. */
+  /** Block counts for the last 5 and 30 minutes, by the result of the oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
-  /** Undefined until the first block has been counted. */
+  /** The assessment of the current month; undefined until the first block has been counted. */
   readonly assessment: Assessment | undefined;
-  /** The pairs that matter most to the chain, e.g. "BTC/USD". */
+  /** The chain's most important pairs, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** Maximum deviation of individual pairs' prices, in percent. The condition's own limit applies to all other pairs. */
+  /** Maximum price deviation in percent, for pairs with their own limit. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
-  /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
+  /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Payments for closed months. Absent if the watchdog has not searched for payments. */
+  /** Payments for closed months; absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;
-  /** The chain's planned upgrade. Absent if no upgrade is known. */
+  /** The chain's planned upgrade; absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
-  /** The last day's notifications that were never delivered, with the receiver's last reply. Absent if there are none. */
+  /** Notifications from the last day that were never delivered, with the receiver's last reply; absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
-  /** Delay of the poll's start compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
+  /**
+   * Delay of the poll's start compared with its schedule, in ms, which grows if the watchdog is overloaded. Absent if it was not
+   * measured.
+   */
   readonly lateMs?: number | undefined;
 }
 
@@ -39,26 +42,25 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree. */
+  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree of badness. */
   readonly badness?: number;
 }
 
 /** A configurable number in a condition. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
-  /** The default value. Durations are in ms. */
+  /** The default value, in ms for durations. */
   readonly initial: number;
   readonly description: string;
 }
 
-/** Creates a threshold with a default value. */
 export function threshold(unit: Threshold["unit"], initial: number, description: string): Threshold {
   return { unit, initial, description };
 }
 
 /**
- * The part of a condition's input that is stored, so that past months can be evaluated. "counts" means blocks per hour; "halts"
- * and "gaps" mean these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
+ * The stored data from which a condition can be evaluated for past months. "counts" are hourly block counts; "halts" and "gaps" are
+ * the ledger's events of these kinds. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -70,26 +72,26 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** Set if the outcome is final. Because nobody can change it, people are notified once and not reminded. */
+  /** Set if the outcome is final. Because nobody can change the outcome, people are notified once and not reminded. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended, e.g. a rate over minutes, a node that
-   * is catching up, or a result for the "month". Absent if the condition is measured at this moment.
+   * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes": e.g. a rate over minutes or a
+   * node that is catching up. "month": a result for the month. Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
-  /** A short title: "All prices missing". */
+  /** A short title, e.g. "All prices missing". */
   readonly title: string;
-  /** An example of the measurement that ends the alert, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
+  /** An example of a measurement that ends the alert, phrased to complete "Now: …". The example is shown in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** Meaning of the alert, in full sentences that apply to every validator at any time. */
+  /** Explanation of the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
   /** Cost of the condition in blocks and pay, in full sentences. */
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
-  /** How long the condition must be active before the alert fires: "5m". */
+  /** How long the condition must be active before the alert fires, e.g. "5m". */
   readonly for: string;
   /** How long the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
@@ -98,11 +100,14 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this condition causes. Their alerts send no notifications while this alert fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** The kind of other validators' misses that the reason compares with. Absent if other validators are irrelevant. */
+  /**
+   * The kind of misses for which the reason compares this validator with the others. Absent if other validators' misses are
+   * irrelevant.
+   */
   readonly others?: SharedKind;
-  /** How the rules on raw metrics express the condition. Absent if no metric of the node or sidecar shows it. */
+  /** How the rules on raw metrics express the condition; absent if no node or sidecar metric shows the condition. */
   readonly raw?: RawRule;
-  /** Evaluates the condition. Pure. `limit` returns the value of a threshold. */
+  /** A pure function that evaluates the condition. `limit` returns a threshold's configured value. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
 }
 
@@ -117,17 +122,15 @@ export function condition<Key extends string = never>(entry: Entry<Key>): Condit
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns the result for a condition that is active. */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns the result for a condition that is clear. */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Returns the result if the watchdog cannot see whether the condition is active. */
+/** Returns a result of kind "unknown", for a poll that does not show whether the condition is active. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
@@ -158,7 +161,7 @@ export interface AlertRule {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** The alerts about the month that missed blocks cause. */
+/** The alerts about the month's result that fire because of missed blocks. */
 export const LOSS_ALERTS = [
   "any-reward-fast-burn",
   "any-reward-at-risk",
@@ -184,8 +187,8 @@ export const GRACE_MS = 300_000;
 const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly AlertRule[]>>();
 
 /**
- * Returns the rules that cause each alert, keyed by condition name. A cause never mutes a more severe alert, because a ticket
- * must not suppress a page. The rules are the same in every poll, so the result is cached per list of rules.
+ * Returns the rules that cause each alert, keyed by condition name. A cause never mutes a more severe alert, because a ticket must
+ * not suppress a page. The result is cached per list of rules, because every poll uses the same rules.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
   const stored = byRules.get(rules);

@@ -42,7 +42,7 @@ export function evaluateConditions(
   );
 }
 
-/** If a result is active, appends to its reason whether other validators also miss votes. */
+/** If a result is active, adds to its reason whether other validators also miss votes. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

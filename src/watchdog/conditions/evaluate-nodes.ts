@@ -25,8 +25,8 @@ export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
 
 /**
  * Evaluates a condition on each of a validator's nodes. The result is active if any node's result is active, because each node
- * votes with its own sidecar's prices. It is clear if all nodes' results are clear. If there are several nodes, the reason names
- * them.
+ * votes with its own sidecar's prices. The result is clear if all nodes' results are clear. With several nodes, the reason names
+ * the nodes that it is about.
  */
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
@@ -45,7 +45,7 @@ export function eachNode<Key extends string = never>(
   };
 }
 
-/** Older oracle calls no longer show how the sidecar responds. This time spans several blocks and at least three polls. */
+/** Oracle calls older than this no longer show how the sidecar responds. The time spans several blocks and at least three polls. */
 export const CALLS_MS = 30_000;
 
 /**
@@ -69,7 +69,7 @@ export function secondsText(ms: number): string {
 /** The time since a source last showed a new block. */
 interface BlockAge {
   readonly ms: number;
-  /** True if polls have seen a new block, which was `ms` ago. Otherwise, the source was first seen `ms` ago. */
+  /** True if polls have seen a new block, which was `ms` ago. If false, the source was first seen `ms` ago. */
   readonly isAlive: boolean;
 }
 

@@ -36,7 +36,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
 
 function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
   const remaining = Number(assessment.remainingBlocks ?? 0n);
-  // Rounding the expected number of blocks alone can account for one miss.
+  // Allow for one miss, because rounding the expected number of blocks can account for it.
   const margin =
     remaining === 0
       ? 0
@@ -51,7 +51,6 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
-/** Evaluates the month's success rate so far. */
 export function evaluateRate(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -89,7 +88,7 @@ export function evaluateRisk(
     if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
     const lasting = Math.min(shareOf("6h"), shareOf("3d"));
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
-    // A few good minutes may be a coincidence.
+    // Also check the last 30 minutes, because a few good minutes may be a coincidence.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
       ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
@@ -145,7 +144,7 @@ export function evaluateBurn(
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
-    // The boundary is already lost, so nothing more can be lost this month.
+    // If the boundary is already lost, no further loss is possible this month.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
@@ -155,7 +154,7 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // If the loss ended in the last few minutes, the windows still show it, but there is nothing to act on.
+    // If the loss ended in the last few minutes, the windows still show the loss, but there is nothing to act on.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");
@@ -177,7 +176,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // Without this range, a rate near the threshold would start and end the alert several times a day.
+    // Return unknown near the threshold, because the rate would otherwise start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

@@ -123,7 +123,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check sources.oracle_metrics, or set it to null: current programs serve no such page.",
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
-        // A refused connection is normal, because nothing listens on this port on most machines.
+        // A refused connection is normal, because on most machines nothing listens on this port.
         seen.state === "error" && seen.failure.code === "refused"
           ? { state: "up", value: undefined, durationMs: seen.durationMs }
           : seen,
@@ -170,7 +170,10 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
   });
 }
 
-/** Compares the node's clock with this machine's. Allows for the `Date` header's whole seconds and for the response time. */
+/**
+ * Compares the node's clock with this machine's clock. Tolerates the `Date` header's resolution of one second and the response
+ * time.
+ */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
@@ -224,7 +227,7 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications. The loss of its own notifications is not counted. */
+/** Name of the alert about lost notifications. Lost notifications about this alert itself are not counted. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**

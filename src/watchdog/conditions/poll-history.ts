@@ -5,7 +5,7 @@ import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 
-/** The modules that a chain may lack, named as in an observation. */
+/** The modules that a chain may lack, with the names that observations use. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 const digits = storedInteger(30);
@@ -20,12 +20,12 @@ const progress = z.strictObject({
 
 export type Progress = Readonly<z.output<typeof progress>>;
 
-/** The value of a sidecar's timestamp. */
+/** The timestamp of a sidecar's last price update, as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
-  /** When a poll first saw this value. */
+  /** When a poll first saw this timestamp. */
   sinceMs: z.number(),
-  /** True if a poll saw the value change; false if the first poll already found this value. */
+  /** True if a poll saw the timestamp change; false if the first poll already found this timestamp. */
   hasChanged: z.boolean(),
 });
 
@@ -49,7 +49,7 @@ const callTimes = z.strictObject({
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** Data from the node's own call histogram, as read by previous polls. */
+/** Data from the node's own histogram of call times, as read by previous polls. */
 const latencyHistory = callTimes.extend({
   /** The calls between the last two polls that saw new calls, and the time of the later poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
@@ -80,7 +80,7 @@ const nodeHistory = z.strictObject({
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * The findings of previous polls, and the times at which values last changed, in wall-clock ms. The history is stored so that
+ * The findings of previous polls and the times at which values last changed (wall-clock ms). The history is stored so that
  * restarting the watchdog does not delay alerts. Without a state file, conditions that need the history are unknown until the
  * second poll.
  */
@@ -88,25 +88,26 @@ export const pollHistory = z.strictObject({
   /** Each node's history, by node name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
-  /** The most recently seen planned upgrade. Absent if none was planned, it was cancelled, or it was completed long ago. */
+  /** The most recently seen planned upgrade; absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll, present only if the clock was not trusted then, so that its age is unknown after a restart. */
+  /**
+   * Time of the last poll. Present only if the clock was not trusted during that poll, whose age is then unknown after a restart.
+   */
   unsureAtMs: z.number().exactOptional(),
-  /** The chain's modules that any poll has read. Absent if no module has been read. */
+  /** The chain's modules that any poll has read; absent if no module has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
 export type PollHistory = Readonly<z.output<typeof pollHistory>>;
 
-/** The history before the first poll. */
 export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 
 /** The history of a node that has never been polled. */
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Drops nodes that are missing from the poll. If two polls are more than `gapMs` apart, the time of a change
- * between them is treated as unknown.
+ * Adds one poll to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs` apart, the
+ * time of a change between them is treated as unknown.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -237,10 +238,13 @@ function advanceRecentPrices(
 /** How long prices are stored: the maximum age of a price that can be compared, plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Limits memory use, because polls may run every 100 ms. */
+/** Maximum number of stored readings. This limits memory use, because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
-/** Adds one poll's histogram. `isRecent` means that the previous poll is recent enough to date the calls made since then. */
+/**
+ * Adds one poll's histogram of call times. `isRecent` means that the previous poll is recent enough to date the calls made since
+ * then.
+ */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -256,7 +260,10 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** Returns true if a node has restarted and counts from zero. Compares every bound, because the total may already be higher. */
+/**
+ * Returns true if a node has restarted and counts from zero. Every bound is compared, because the total may already be higher than
+ * before.
+ */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

@@ -230,7 +230,7 @@ function evaluateDeviation(
   const { comparisons, notCompared } = compare({ observation, history, peers, pairs, maxAgeMs });
   const isFar = (one: PriceComparison): boolean => {
     const maxPercent = pairDeviations?.get(one.pair) ?? limit("max_deviation");
-    // In basis points.
+    // Convert percent to basis points.
     return exceeds(one, BigInt(Math.round(maxPercent * 100)));
   };
   const far = comparisons.filter(isFar).toSorted(byDeviation);

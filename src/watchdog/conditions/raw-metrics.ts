@@ -1,10 +1,10 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** How the rule on raw metrics, for installations without the watchdog, differs from its condition. */
+/** The rule on raw metrics that replaces a condition in installations without the watchdog. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
-  /** The sentence with the current value, as a Prometheus template. */
+  /** A sentence with the current value, as a Prometheus template. */
   readonly value: string;
   readonly example: AlertCase;
 }
@@ -43,7 +43,7 @@ export const MONTH_SECONDS_LEFT =
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
-// The series that the test cases use.
+// Series for the test cases.
 
 export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
   series: `app_oracle_responses{$,status="${status}"}`,
@@ -57,7 +57,7 @@ export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
 export const TICKS = "side_car_health_check_system_updates_total{$}";
 export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;
 export const READS = 'side_car_web_socket_connection_status{$,provider="okx_ws",status="read_success"}';
-/** Metric that contains the node's height. */
+/** The metric for the height of the node's latest block. */
 export const BLOCK_HEIGHT = "cometbft_consensus_latest_block_height";
 export const HEIGHT = "cometbft_consensus_latest_block_height{$}";
 export const POWER = 'cometbft_consensus_validator_power{$,validator_address="AB"}';

@@ -30,7 +30,7 @@ interface BoundaryTexts {
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** The boundary's success rate, for the rules on raw metrics. */
+  /** The boundary's success rate as a fraction, used by the rules on raw metrics. */
   readonly least: number;
   /** Number of misses in a month that put the boundary at risk, at one call per second. */
   readonly misses: number;
@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** Enough good calls to make up for any loss. */
+/** A number of good calls that makes up for any loss. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -95,7 +95,10 @@ const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/** Returns PromQL for validators that will cross the boundary within this time and this month, at both windows' bad shares. */
+/**
+ * Returns PromQL that selects validators that will cross the boundary within `seconds` and before the month ends, at both windows'
+ * shares of bad calls.
+ */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],

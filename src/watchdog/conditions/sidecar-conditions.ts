@@ -17,7 +17,6 @@ import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./eval
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 
-/** The impact of failing calls on the validator. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 
@@ -109,7 +108,8 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "After a long outage of the sidecar, wait two minutes: the node reconnects by itself. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    // Resolve as late as sidecar-down, which mutes this alert. Otherwise, the end of an outage would send another notification.
+    // Resolve as late as sidecar-down, which mutes this alert. If this alert ended earlier, the end of an outage would send another
+    // notification.
     resolveFor: "30s",
     thresholds: {
       none_for: threshold("duration", 90_000, "time without a successful call"),
@@ -205,8 +205,8 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. Its cost is known only then. A
-  // sidecar that is too slow for every node is a different cause.
+  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. The outage's cost is known only
+  // after that. A sidecar that is too slow for every node is a different cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
@@ -222,7 +222,7 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
 /** The shortest timeout that any node uses for its calls. */
 const QUICK_MS = 1_000;
 
-/** If fewer calls failed, the time since the last good call means little, because this time is long after a chain halt. */
+/** If fewer calls than this failed, the time since the last good call means little, because it is also long after a chain halt. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -270,7 +270,7 @@ function durationReason(durationMs: number): string {
 }
 
 /**
- * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
+ * Evaluates the call times measured by the node itself. The result is active if at least half of the latest calls took longer than
  * `slowAfterMs`. A histogram counts calls only up to its bounds, so the smallest bound of at least `slowAfterMs` is used.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {

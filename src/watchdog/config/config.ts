@@ -31,7 +31,10 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
-  /** Additional host names for clients. If absent, a loopback address accepts loopback names, and other addresses any name. */
+  /**
+   * Additional host names that clients may use. If absent, a loopback address accepts loopback names, and any other address accepts
+   * any name.
+   */
   readonly hosts?: readonly string[];
   /** Network settings for sources and receivers. If absent, the environment's proxies and public certificates are used. */
   readonly network?: NetworkOptions;
@@ -138,7 +141,7 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The watchdog's kind of configuration, with its schema and environment variables. */
+/** The kind of configuration that the watchdog has, with its schema and environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",
@@ -184,7 +187,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
 
 type Path = readonly (string | number)[];
 
-/** Refuses keys about Prometheus that contradict each other or have no effect. */
+/** Adds issues for Prometheus keys that contradict each other or have no effect. */
 function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
   const all = file.validators?.map(({ source: own, nodes }, index) => ({
     kind: own ?? file.source,
@@ -204,7 +207,7 @@ function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): vo
   for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
 }
 
-/** Checks the `prometheus` section. `stored` is the path of the first `source: prometheus`. */
+/** Returns the issues of the `prometheus` section. `stored` is the path of the first `source: prometheus` in the file. */
 function sectionIssues(
   { prometheus: section, backfill: filling }: ValidatorKeys,
   stored?: Path,

@@ -162,7 +162,7 @@ export const validators = z
     ],
   });
 
-/** The keys for a node's sources, in `sources` or in an entry of `nodes`. */
+/** The keys that configure a node's sources, in `sources` or in an entry of `nodes`. */
 export type SourceKeys = z.output<z.ZodObject<typeof nodeUrls>>;
 
 /** The parts of the file that define the validators. */
@@ -176,7 +176,7 @@ export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly validators?: z.output<typeof validators> | undefined;
 }
 
-/** Refuses files that mix the keys for a single validator with `validators`, and names that are not unique. */
+/** Adds issues for files that mix the keys for a single validator with `validators`, and for names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
   const message = issueText("cannot be combined with validators", "this key within each validator");
@@ -287,7 +287,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // With source: prometheus, only configured URLs are scraped. As with scrapes, null turns the sidecar off.
+  // With source: prometheus, only configured URLs are scraped. As with source: scrape, null turns the sidecar off.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),

@@ -9,13 +9,15 @@ export interface Counters {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Time on the node machine's clock, on which `processStartMs` is based. Absent if unknown. */
+  /** Time on the node machine's clock, on which `processStartMs` is based; absent if unknown. */
   readonly clockMs?: number;
-  /** When the reading was taken, if this was not at the time of the poll, as with samples stored by Prometheus. */
+  /** When the reading was taken, if not at the time of the poll (e.g. a sample stored by Prometheus). */
   readonly sampledAtMs?: number;
 }
 
-/** The last counters that were counted, and the wall-clock time of their reading. The next reading is compared with them. */
+/**
+ * The counters that were counted last, and the wall-clock time of their reading. The next reading is compared with this baseline.
+ */
 export interface Baseline extends Counters {
   readonly atMs: number;
 }
@@ -23,13 +25,13 @@ export interface Baseline extends Counters {
 /** The blocks that one reading adds to the ledger. */
 export interface LedgerStep {
   readonly counts: BlockCounts;
-  /** Start of the period in which the blocks were made. The period ends with the reading. */
+  /** Start of the period in which the blocks were made, which ends with the reading. */
   readonly fromMs: number;
-  /** True if the node has restarted since the baseline, so that its counters started again from zero. */
+  /** True if the node has restarted since the baseline, so that its counters restarted at zero. */
   readonly restarted: boolean;
   /** Set if another node that was already running has replaced the first node at this URL. */
   readonly isReplaced?: true;
-  /** True if the reading had no baseline. The blocks were then made earlier, and only their number is known. */
+  /** True if the reading had no baseline. In that case, the blocks were made earlier, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
@@ -37,31 +39,34 @@ export interface LedgerStep {
 /** A node's latest readings. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Set while the readings may come from several nodes. Nothing is counted during that time. */
+  /** Set while the readings may come from several nodes. Nothing is counted during a conflict. */
   readonly conflict?: Conflict;
-  /** When another node replaced the first node at this URL. Absent if no node did. */
+  /** When another node replaced the first node at this URL; absent if the node was never replaced. */
   readonly replacedAtMs?: number;
 }
 
-/** The readings from another process at the same URL. */
+/** A conflict: readings from another process at the same URL. */
 interface Conflict {
   /** The first and last readings since the responding process last changed. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** True if the first process has responded again. Until then, one node may just have replaced the other. */
+  /** True if the first process has responded again. While this is false, one node may simply have replaced the other. */
   readonly alternates: boolean;
 }
 
 interface CounterStep {
   readonly state: CounterState;
-  /** The blocks that the reading adds. Undefined while readings may come from several nodes, because none are counted then. */
+  /** The blocks that the reading adds. Undefined during a conflict, when no blocks are counted. */
   readonly step: LedgerStep | undefined;
 }
 
-/** A restarted process starts after the old process's last reading. The clocks behind the two times may differ by this much. */
+/**
+ * A restarted process starts after the old process's last reading. The two times may come from clocks that differ by up to this
+ * much.
+ */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
-/** A conflict ends once only one node has responded for this long. */
+/** A conflict ends once the same node has been the only one to respond for this long. */
 const CONFLICT_END_MS = 300_000;
 
 /** Adds a reading to its node's counter state. `state` is undefined before the node's first reading. */
@@ -88,7 +93,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict that exists after a reading. Undefined if there is no conflict, or if only one node still responds. */
+/** Returns the conflict that exists after a reading; undefined if there is no conflict, or if only one node still responds. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   counters: Counters,
@@ -126,8 +131,8 @@ function replacement(baseline: Baseline, first: Baseline, counters: Counters, at
  *
  * While a node keeps running, its counters only grow, so the difference is counted. After a node restart, the new values are
  * counted in full, and blocks that neither process counted are unknown. Nothing is counted from any other process, because its
- * counters cover blocks that the first process already counted. Without a baseline, see `firstStep`. A restart of the sidecar or
- * the watchdog needs no special handling, since the node continues to count.
+ * counters cover blocks that the first process already counted. `firstStep` counts a reading that has no baseline. A restart of the
+ * sidecar or the watchdog needs no special handling, since the node continues to count.
  */
 export function advance(baseline: Baseline | undefined, counters: Counters, atMs: number): LedgerStep {
   const next = { ...counters, atMs };
@@ -152,8 +157,8 @@ export function advance(baseline: Baseline | undefined, counters: Counters, atMs
 /** Returns the step for a node's first reading, which has no baseline. */
 function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
   const { processStartMs, success: good, failure: bad } = counters;
-  // The counters cover the time since the node's start. If the start is missing, or in the future because the clocks differ, the
-  // blocks' months are unknown, so counting starts at zero.
+  // The counters cover the time since the node's start. If the start time is missing, or is in the future because the clocks
+  // differ, the blocks' months are unknown, so counting starts at zero.
   const isPlaced = processStartMs !== undefined && processStartMs <= baseline.atMs;
   return {
     counts: isPlaced ? { good, bad, unknown: 0n } : NO_BLOCKS,
@@ -182,7 +187,7 @@ function relationOf(baseline: Baseline, counters: Baseline): Relation {
   const blocks = growthOf(baseline, counters);
   const calls = counters.success + counters.failure;
   const growth = calls - baseline.success - baseline.failure;
-  // Without heights, or when the chain itself restarted at a lower height.
+  // The heights are unknown, or the chain itself restarted at a lower height.
   if (blocks === undefined) {
     if (!hasFallen && baseline.height !== undefined && counters.height !== undefined) return "other";
     if (isLater !== undefined && (hasFallen || isLater)) return isLater ? "restarted" : "other";
@@ -193,12 +198,15 @@ function relationOf(baseline: Baseline, counters: Baseline): Relation {
   if (hasFallen) return isNew ? "restarted" : "other";
   if (growth > most) return "other";
   // After a long gap in polling, the new counters may exceed the old counters despite a restart. A process that kept running has
-  // a call for each block except the current one, whatever the two machines' clocks say about its start.
+  // made a call for each block except the current one, regardless of the start time that the machines' clocks suggest.
   const isShort = isLater === true ? growth < blocks : isLater === false && growth + 1n < blocks;
   return isNew && isShort ? "restarted" : "same";
 }
 
-/** Calls allowed beyond one per block: a height may be proposed several times, and a page may be older than its height. */
+/**
+ * Number of calls allowed beyond one per block, because a height may be proposed several times and a page may be older than its
+ * height.
+ */
 const EXTRA_CALLS = 20n;
 
 /** Returns the number of blocks between two readings; undefined if a height is unknown or has fallen. */

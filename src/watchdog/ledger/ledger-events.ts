@@ -9,7 +9,7 @@ import type { BlockCounts, LedgerEvent } from "./ledger-view.ts";
 import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
-/** An event with its number. Each event's number is one higher than the previous event's. */
+/** An event with its number, which is one higher than the previous event's number. */
 export interface StoredEvent extends LedgerEvent {
   readonly id: number;
 }
@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** Number of events that stay in memory. The state file contains all of them. */
+/** Number of events that stay in memory. The state file contains all events. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
@@ -59,11 +59,11 @@ export interface CountedPoll {
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
 }
 
-/** Adds the events that a poll's counts, processes, parameters, height and closed months show. */
+/** Adds the events that follow from a poll's counts, processes, parameters, height and closed months. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -107,7 +107,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   return heights.toSorted(ascending).at(-1);
 }
 
-/** Returns the events that the counters show: the first reading, gaps, node restarts, and two nodes at one URL. */
+/** Returns the events found in the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
@@ -187,14 +187,16 @@ interface Progress {
   readonly height: bigint;
   /** When this height was first seen, on the wall clock. */
   readonly sinceMs: number;
-  /** The number of the current halt's event. */
+  /** The event number of the current halt. */
   readonly haltId?: number;
 }
 
 /** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/** Adds a poll's highest height. A halt is a single event that starts at the last block and is extended at every poll. */
+/**
+ * Adds the highest height that a poll saw. A halt is a single event that starts at the last block and is extended at every poll.
+ */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -213,7 +215,7 @@ function followProgress(
   };
 }
 
-/** The processes of a node and its sidecar, as last shown on their pages. */
+/** The processes of a node and its sidecar, as last seen on their metrics pages. */
 export interface Processes {
   /** When a poll last saw the sidecar's start time. */
   readonly sidecarSeenMs?: number;
@@ -228,8 +230,8 @@ export interface Processes {
 const QUIET_MS = 600_000;
 
 /**
- * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that no page shows
- * stay unchanged. Node restarts are detected from the counters (`advance`).
+ * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that none of the pages
+ * shows stay unchanged. Node restarts are detected from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -259,7 +261,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes that one poll saw. Fields that no page shows are absent. */
+/** Returns the processes that one poll saw. Fields that none of the pages shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);
@@ -276,7 +278,10 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/** Replaces the versions, unless some of a page's programs are currently missing. Changes are detected once they return. */
+/**
+ * Replaces the stored versions, unless some of a page's programs are currently missing. Version changes are detected once the
+ * missing programs are shown again.
+ */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
@@ -295,7 +300,7 @@ function sidecarRestart(
 ): readonly LedgerEvent[] {
   if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
   if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
-  // A process that was already running alongside the first process is another sidecar at the same URL.
+  // A process that was already running alongside the first process belongs to another sidecar at the same URL.
   if (startMs < sidecarSeenMs - CLOCK_TOLERANCE_MS) return [];
   const fromMs = Math.min(sidecarSeenMs, startMs);
   return [{ kind: "sidecar-restart", fromMs, toMs: startMs, text: "the sidecar restarted" }];
@@ -332,7 +337,7 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes a chain's parameters for comparison with later parameters. Pass undefined if the chain has no revenue module. */
+/** Encodes a chain's parameters for comparison with later parameters. `revenue` is undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueReading | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return stringifyJson(revenue.params);

@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
  * Joins data in memory with older stored data. Memory contains every month, and all rollups from its oldest rollup on. Memory is
- * always up to date, while the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
+ * always up to date, whereas the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
  * before the rollups in memory.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
@@ -49,8 +49,8 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * What is counted. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in blocks.
- * "revenue": the revenue module's own count, on which the chain bases its payments.
+ * The sources of the counts. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in
+ * blocks. "revenue": the revenue module's own count, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
@@ -59,9 +59,9 @@ export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 export interface Tally {
   /** All blocks, whether measured or estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` whose period is only estimated, because the blocks were made before the first reading. */
+  /** The part of `counts` whose time is only estimated, because the blocks were made before the first reading. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if nothing was read. */
+  /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
 }
 
@@ -73,9 +73,9 @@ export interface Rollup extends Tally {
 /** Counts of the blocks in one month (UTC, by block time). */
 export interface MonthRecord extends Tally {
   readonly month: Month;
-  /** When the counts begin. This is later than the start of the month if the watchdog was started later. */
+  /** When the counts begin, which is after the start of the month if the watchdog was started during the month. */
   readonly coveredFromMs: number;
-  /** Present once the month has ended and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
+  /** Present once the month has ended and its counts can no longer change. `hash` is the record's SHA-256 hash in hex. */
   readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 
@@ -87,7 +87,7 @@ export interface MissRange {
   /** Times of the block before the range and of the range's last block, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last blocks. Absent if the node reports no height. */
+  /** Heights of the range's first and last blocks; absent if the node reports no height. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly good: bigint;
   readonly bad: bigint;
@@ -127,12 +127,12 @@ export const LEDGER_EVENT_KINDS = [
 ] as const;
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** An event in an interval or, if both times are equal, at an instant. */
+/** An event that spans an interval or, if both times are equal, happened at an instant. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Name of the node. Absent for events about the validator or the chain. */
+  /** Name of the node; absent for events about the validator or the chain. */
   readonly node?: string;
   /** Describes the event in one sentence, with its values. */
   readonly text: string;
@@ -141,15 +141,15 @@ export interface LedgerEvent {
 /** Reads one validator's counts. Times are UTC, in ms; ranges are [fromMs, toMs). Lists begin with the oldest entry. */
 export interface LedgerView {
   readonly validator: string;
-  /** Undefined before the first reading. */
+  /** The id of the validator's chain; undefined before the first reading. */
   readonly chainId: string | undefined;
   /** Returns the months that have blocks. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Returns the days that have blocks. They are stored forever. */
+  /** Returns the days that have blocks. Days are stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Returns the hours that have blocks. They are stored for 400 days, and only for the source "calls". */
+  /** Returns the hours that have blocks. Hours are stored for 400 days, and only for the source "calls". */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Returns the minutes that have blocks. They are stored for 12 hours, and only for the source "calls". */
+  /** Returns the minutes that have blocks. Minutes are stored for 12 hours, and only for the source "calls". */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
   /** Returns the ranges with bad blocks whose last block is within the given time. The newest 50,000 ranges are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
@@ -157,16 +157,16 @@ export interface LedgerView {
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
-/** Returns the counts of blocks from the last five minutes, to the minute. */
+/** Returns block counts for the last five minutes. The minute in progress is included. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }
 
-/** Number of blocks for each result of their oracle call. */
+/** Numbers of blocks by the result of the oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks made between a reading and a node restart. The restart erased their results. */
+  /** Blocks made between a reading and a node restart, whose results the restart erased. */
   readonly unknown: bigint;
 }
 
@@ -176,7 +176,7 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Returns the number of blocks with any result. */
+/** Returns the total number of good, bad and unknown blocks. */
 export function allBlocks({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
   return good + bad + unknown;
 }

@@ -8,9 +8,9 @@ import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rol
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import { addMisses, correctMisses, missesWithin } from "./miss-ranges.ts";
 
-/** One validator's counts. */
+/** One validator's counts, with the state from which counting continues. */
 export interface Ledger extends EventLedger {
-  /** Absent before the first reading. */
+  /** The id of the validator's chain; absent before the first reading. */
   readonly chainId?: string;
   readonly sources: Sources;
   /** The recent block ranges with bad blocks, oldest first, according to the source "calls". */
@@ -37,19 +37,22 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
-  /** True if the observation was read from Prometheus to fill a gap. Revenue and parameters are then unknown. */
+  /** True if the observation was read from Prometheus to fill a gap, so that revenue and parameters are unknown. */
   readonly isBackfill?: boolean;
 }
 
 export interface Counting {
   readonly ledger: Ledger;
-  /** The blocks that each node's calls add. */
+  /** Each node's step in the source "calls". */
   readonly steps: readonly NodeStep[];
   /** The blocks that were added to the source "calls". */
   readonly counts: BlockCounts;
-  /** The observation. If a node's URL alternates between two processes, e.g. behind a load balancer, its page is an error. */
+  /**
+   * The observation. If a node's URL alternates between two processes, e.g. behind a load balancer, the node's page is replaced
+   * with an error.
+   */
   readonly observation: Observation;
 }
 
@@ -64,7 +67,10 @@ const MIN_BLOCKS = 30n;
 /** An interval contains a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
-/** Counts one observation in all sources. A source that was not seen is unchanged; its next reading also covers this time. */
+/**
+ * Counts one observation in all sources. A source that could not be read stays unchanged, and its next reading also covers this
+ * time.
+ */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs } = observation;
   const { counters, shownChainId } = countersOf(observation, options.consensusAddress);
@@ -105,7 +111,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   };
 }
 
-/** If the clock has been proven wrong, moves the blocks that it dated in the future to the current time. */
+/** If the clock has been proven wrong, moves blocks that the clock dated in the future to the current time. */
 function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   const correct = (source: SourceLedger) => {
     const { checkpoint } = source;
@@ -150,7 +156,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
     metrics.state === "up" ? [{ node: name, counters: metrics.value }] : [],
   );
   const counters: Readonly<Record<LedgerSource, readonly NodeCounters[]>> = {
-    // Ignore pages without oracle metrics. Their counts of 0 do not mean that a counter has fallen.
+    // Ignore pages without oracle metrics, because their counts of 0 do not mean that a counter has fallen.
     calls: readings.filter(({ counters: { votesUnseen } }) => votesUnseen === undefined),
     votes: readings.flatMap(({ node, counters: reading }) => {
       const votes = address === undefined ? undefined : reading.reports?.get(address);
@@ -163,7 +169,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
   return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
 
-/** Returns the chain's own counters, which start with its payment period. A new period is recognised by falling numbers. */
+/** Returns the chain's own counters, which start with its payment period. A drop in the counters marks a new period. */
 function countersOfRevenue(
   revenue: RevenueReading | undefined,
   head: ChainHead | undefined,
@@ -228,13 +234,13 @@ export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anc
   return [...lastOlder, ...recent, now];
 }
 
-/** Returns the mean time between blocks, in ms. Undefined until 30 blocks are known. */
+/** Returns the mean time between blocks, in ms; undefined until 30 blocks are known. */
 export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
   return meanBlockTimeMs(anchors, anchorOf(sources.calls));
 }
 
 /**
- * Returns the mean time between blocks, in ms, over the last day or the longest known period. Excludes intervals with a halt,
+ * Returns the mean time between blocks, in ms, over the last day or the longest known period. Intervals with a halt are excluded,
  * because the month's remaining blocks are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {

@@ -5,10 +5,15 @@ import type { CountedTo } from "../sources/observation.ts";
 /** Number of ranges that stay in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;
 
-/** Readings at most this far apart form one range of blocks. Over longer times, rollups distribute blocks evenly. */
+/**
+ * Readings at most this far apart form one range of blocks. If readings are further apart, rollups distribute the blocks evenly.
+ */
 const SHORT_MS = MINUTE_MS;
 
-/** Adds the blocks between two readings, unless all are good. Joins consecutive ranges in a minute that have no good blocks. */
+/**
+ * Adds the blocks between two readings, unless all are good. Joins consecutive ranges within the same minute if they have no good
+ * blocks.
+ */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,
@@ -39,7 +44,10 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times identify ranges, so they stay distinct. */
+/**
+ * Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. The ranges' start times stay distinct, because they identify
+ * the ranges.
+ */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range) =>

@@ -14,7 +14,7 @@ export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly 
 /** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** One source's counts by period. Only recent minutes, hours and days are included; older ones are in the state file. */
+/** One source's counts by period. Only recent minutes, hours and days are included; older rollups are in the state file. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -28,7 +28,10 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/** If a segment is no longer than this, its blocks are counted at its end. Otherwise, they are spread evenly over its time. */
+/**
+ * If a segment is no longer than this, its blocks are counted at its end. A longer segment's blocks are spread evenly over its
+ * time.
+ */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
@@ -40,14 +43,13 @@ interface Segment {
   readonly toMs: number;
   /** The height before the first block, and the height of the last block. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** The first block of the month that `toMs` is in. */
+  /** The first block of the month that contains `toMs`. */
   readonly edge?: MonthEdge | undefined;
 }
 
 /** The part of a segment that falls within one month. */
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
-/** A segment to add to the rollups. */
 export interface CountedSegment extends Segment {
   /** True if the period is only an estimate, because only the number of blocks is known. */
   readonly isEstimated: boolean;
@@ -115,7 +117,7 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
 }
 
 /**
- * Returns the month in which to count blocks. A finalized month cannot change, so if the clock was set back, the blocks are
+ * Returns the month in which to count blocks. If the clock was set back into a finalized month, which cannot change, the blocks are
  * counted in the next month.
  */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
@@ -132,7 +134,7 @@ function addToSpan(
 ): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once it is corrected.
+  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once the clock is corrected.
   const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
@@ -177,7 +179,10 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Distributes a part's blocks evenly over its time, by span. The shares add up to the input, except before `oldestMs`. */
+/**
+ * Distributes a part's blocks evenly over its time and returns each span's share. The shares add up to the input, except for blocks
+ * before `oldestMs`.
+ */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,
@@ -200,8 +205,8 @@ function distribute(
 
 /**
  * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
- * split by blocks, which is exact if all blocks have the same result. Otherwise, it is split in proportion to time. If the clock
- * was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
+ * split by blocks, which is exact if all blocks have the same result. If the height is unknown, the segment is split in proportion
+ * to time. If the clock was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;
@@ -220,7 +225,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   return parts;
 }
 
-/** Returns the counts of the blocks before the new month's first block. Undefined if the segment starts in another month. */
+/** Returns the counts of the blocks before the new month's first block; undefined if the segment starts in another month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
@@ -250,13 +255,16 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Together with the month, identifies a record. */
+/** The fields that, together with the month, identify a record. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns rollups and months. */
+/**
+ * Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns the rollups and the
+ * finalized months.
+ */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,

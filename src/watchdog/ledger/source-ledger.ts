@@ -9,9 +9,9 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /** One validator's counts according to one source. */
 export interface SourceLedger {
-  /** Each node's latest readings, by its name. */
+  /** Each node's latest readings, by node name. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** The point up to which the rollups have counted. Absent before the first reading. */
+  /** The point up to which the rollups have counted; absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
@@ -56,11 +56,11 @@ export interface NodeStep {
 
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** The step of each node, including nodes that were not chosen. */
+  /** The steps of all nodes, including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
   /** The blocks that were added to the rollups. */
   readonly counts: BlockCounts;
-  /** The nodes whose URL alternates between two processes. None of their readings was counted. */
+  /** The nodes whose URL alternates between two processes. None of these nodes' readings were counted. */
   readonly conflicts: readonly string[];
 }
 
@@ -93,7 +93,7 @@ export function countPoll(
     return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height, atMs } = step.baseline;
-  // A stored sample is older than the poll, and so are its blocks.
+  // If a stored sample is older than the poll, so are its blocks.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const checkpoint: Checkpoint = {
     atMs,
@@ -110,9 +110,9 @@ export function countPoll(
 }
 
 /**
- * Returns the nodes' readings that this poll can count. Stored samples from several nodes have different times, so they are
- * counted only once every node has a new sample. Otherwise, the node with the latest sample alone would determine the last
- * blocks' results.
+ * Returns the nodes' readings that this poll can count. Stored samples from several nodes have different times, so they are counted
+ * only once every node has a new sample. If they were counted earlier, the node with the latest sample alone would determine the
+ * last blocks' results.
  */
 function newCounters(
   counterStates: SourceLedger["counterStates"],
@@ -147,7 +147,7 @@ interface ChosenStep {
   readonly fromHeight: bigint | undefined;
 }
 
-/** Chooses the node to count, as {@link countPoll} describes. Undefined if no node has any new blocks to count. */
+/** Chooses the node to count, as {@link countPoll} describes. Returns undefined if no node has new blocks to count. */
 function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
     const part = uncountedPart(step, checkpoint);
@@ -168,14 +168,14 @@ function uncountedPart(
   checkpoint: Checkpoint | undefined,
 ): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
-  // The node that was counted last continues from the checkpoint. Its own counters are exact to the block.
+  // The node that was counted last continues from the checkpoint, because its own counters are exact to the block.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
     return whole;
   const { height } = step.baseline;
   if (checkpoint.height === undefined || height === undefined)
     return before === undefined ? undefined : whole;
   if (height <= checkpoint.height) return undefined;
-  // A node that was not read before shows the chain's height but not the results of the blocks up to that height.
+  // A node's first reading shows the chain's height, but not the results of the blocks up to that height.
   const from = before?.height ?? height;
   const known = before === undefined ? NO_BLOCKS : step.counts;
   const overlap = checkpoint.height - from;
@@ -216,7 +216,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
 
 /**
  * Returns the blocks of a first reading that fall within its month. Only their total is known, so they are spread evenly over the
- * time since the process started and rounded down, so that no block from an earlier month is counted in this one.
+ * time since the process started and rounded down, so that no block from an earlier month is counted in this month.
  */
 function inMonth(
   counts: BlockCounts,
@@ -228,8 +228,8 @@ function inMonth(
 }
 
 /**
- * Time of the blocks that a poll counts. The chain pays by block time, so the block time is used if the chain can be read.
- * Otherwise, the time of the poll is used, which is at most one poll later.
+ * Time of the blocks that a poll counts. The chain pays by block time, so the block time is used if the chain can be read. If the
+ * chain cannot be read, the time of the poll is used, which is at most one poll later.
  */
 interface LedgerTime {
   readonly timeMs: number;
@@ -246,7 +246,7 @@ const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 /** Allowed difference between the clock and the chain's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** If a REST server is more blocks than this behind the nodes, its times do not apply to the nodes' blocks. */
+/** If a REST server lags the nodes by more blocks than this, its times do not apply to the nodes' blocks. */
 const MAX_BEHIND = 20n;
 
 /** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */

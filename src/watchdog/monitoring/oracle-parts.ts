@@ -17,10 +17,10 @@ import {
 
 /** Matchers that select validators by the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
-/** The same matchers, for metrics that have no chain label. */
+/** Like {@link PLACE}, for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 
-/** Returns PromQL for one of the watchdog's metrics, for the selected validators. `more` contains additional matchers. */
+/** Returns PromQL that selects one of the watchdog's metrics for the selected validators. `more` contains additional matchers. */
 export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
@@ -65,7 +65,9 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
   return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;
 }
 
-/** Colours for {@link allowanceLeft}. In a 30-day month, a tenth of the allowance lasts for a day and a half of even losses. */
+/**
+ * Colours for {@link allowanceLeft}. In a 30-day month, a tenth of the allowance covers three days of losses at the allowed rate.
+ */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
 /** Returns PromQL for the number of validators that would not be paid in full if the month ended now. */
@@ -75,12 +77,12 @@ export function belowFullPay(place = PLACE): string {
 
 export const VARIABLES = variablesOf("oracle_watchdog_alert_firing");
 
-/** The same variables for a dashboard that shows only one validator at a time. */
+/** Like {@link VARIABLES}, for a dashboard that shows only one validator at a time. */
 export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
   one.name === "validator" ? { ...one, single: true } : one,
 );
 
-/** Links a validator's name to its month. */
+/** A link from a validator's name to the dashboard that shows the validator's month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
 /** Annotations for the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
@@ -89,7 +91,7 @@ export const ANNOTATIONS = {
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,
 };
 
-/** Lists firing alerts with causes first, then the alerts that these mute, then pending alerts. */
+/** Lists firing alerts, then alerts that notify nobody (muted, silenced or in maintenance), and then pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>

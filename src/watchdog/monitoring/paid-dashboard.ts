@@ -27,12 +27,12 @@ const ROTATION_STATES: readonly StateSpec[] = [
   [3, "due", "red"],
 ];
 
-/** Returns PromQL for the number of a validator's current state. */
+/** Returns PromQL for the numeric code of a validator's current state. */
 function oneOf(name: string, label: string, states: readonly StateSpec[], by = "validator"): string {
   return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
-/** The states in a timeline that shows both sources and their URLs. Sources and URLs use different numbers. */
+/** The states in a timeline that shows both sources and their URLs. Sources and URLs use different codes. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

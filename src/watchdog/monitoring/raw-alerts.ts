@@ -34,8 +34,9 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not `Success` are bad. `rate`
- * handles counter restarts. If there are several nodes, only the best node is used, because one vote in time is enough.
+ * Recording rules for call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not
+ * `Success` are bad. `rate` handles counter resets. If there are several nodes, only the best node is used, because one vote in
+ * time is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -62,9 +63,9 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 ];
 
 /**
- * Calls in the current UTC month. Each evaluation adds the counter's growth since the previous evaluation, even across a scrape
- * gap, or the new value after a node restart. The sum restarts each month. The group's rules are evaluated in this order, so
- * `seen` is the counter at the previous evaluation.
+ * Recording rules that count the calls in the current UTC month. Each evaluation adds the counter's growth since the previous
+ * evaluation, even across a scrape gap, or the new value after a node restart. The sum restarts each month. The group's rules are
+ * evaluated in this order, so `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
   { record: "instance:oracle_calls:all", expr: () => `sum ${NODE} (app_oracle_responses)` },
@@ -108,7 +109,7 @@ function monthRecord(kind: "good" | "all"): RecordSpec {
       const grown = `((${now} - ${seen(times)} >= 0) or (${now} and ${seen(times)}))`;
       return [
         `  ${grown} + (${before} * ${sameMonth} or ${now} * 0)`,
-        // While the node cannot be read, the sum is unchanged.
+        // While the node cannot be scraped, keep the sum.
         `or (${before} * ${sameMonth} > 0)`,
         // The first evaluation adds no calls, because the counter may be years old.
         `or ${now} * 0`,
@@ -164,7 +165,10 @@ function firing(component: string, names: readonly string[]): string {
   return `ALERTS{alertstate="firing",component="${component}",alertname${names.length === 1 ? "=" : "=~"}"${names.join("|")}"}`;
 }
 
-/** Without the label, the better of two validators hides the worse one, so this alert fires. A single node needs no label. */
+/**
+ * Fires if several nodes lack the `validator` label, because the better of two validators would then hide the worse one. A single
+ * node needs no label.
+ */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
   alert: "OracleValidatorLabelMissing",
@@ -228,13 +232,16 @@ const NODE_LABELS = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE_LABELS}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE_LABELS}}`;
 
-/** A test scenario for the counters, with the sums of good calls and of all calls at some samples. Time starts on 1970-01-01. */
+/**
+ * A test scenario for the counters, with the expected sums of good calls and of all calls at certain samples. The scenario starts
+ * on 1970-01-01.
+ */
 interface MonthCase {
   readonly name: string;
   /** The time between two samples, in minutes. */
   readonly every: number;
   readonly series: Readonly<Record<string, string>>;
-  /** The good calls and all calls, by a sample's index. */
+  /** The expected sums of good calls and of all calls, by the sample's index. */
   readonly sums: Readonly<Record<number, readonly [good: number, all: number]>>;
 }
 
@@ -277,16 +284,16 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** The minute at which calls succeed again in the test for causes. */
+/** The minute at which calls succeed again in the tests of causes. */
 const RECOVERY_MINUTE = 60;
 
-/** All calls fail for an hour, and then all calls succeed. */
+/** A series in which all calls fail for an hour, and then all calls succeed. */
 const FAILED_HOUR = [
   { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
   { series: SUCCESS, values: `100x${RECOVERY_MINUTE * 4} 100+15x40` },
 ];
 
-/** Tests that no alert fires as a consequence once its cause has ended, although the 5-minute rates are still high. */
+/** Tests that no consequence fires once its cause has ended, although the 5-minute rates are still high. */
 const CAUSE_TESTS = [
   {
     name: "consequences end with their cause, and do not begin in the grace period",
@@ -328,7 +335,10 @@ const CAUSE_TESTS = [
   },
 ];
 
-/** promtool tests beyond single alerts: a month's sums (month boundary, restarts, gaps, late series), causes and consequences. */
+/**
+ * promtool tests that cover more than single alerts: monthly sums (month boundary, restarts, gaps, late series), and causes with
+ * their consequences.
+ */
 export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
   ["oracle-causes.short.test.yaml", file("30s", CAUSE_TESTS)],
   ["oracle-month.short.test.yaml", file("5m", monthTests(5))],

@@ -6,9 +6,9 @@ import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/alerts/runbook-route.ts";
 
 /**
- * The watchdog's alerts, generated from its table of conditions. The watchdog has already applied durations and hysteresis, so
- * the rules have no `for`. They have the same labels as the alerts that the watchdog pushes to Alertmanager, so that Alertmanager
- * merges alerts that arrive both ways.
+ * The watchdog's alerts, generated from its table of conditions. The watchdog has already applied durations and hysteresis, so the
+ * rules have no `for`. They have the same labels as the alerts that the watchdog pushes to Alertmanager, so that Alertmanager
+ * merges alerts that arrive from both Prometheus and the watchdog.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
   name: "oracle-watchdog.alerts",
@@ -27,7 +27,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     summary: `${title}.`,
     description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} Run relaywatch why for the cause with current values.`,
     impact,
-    // Bridge restarts of the watchdog, so that a restart neither ends nor repeats the alert.
+    // Bridge watchdog restarts, so that a restart neither ends nor repeats the alert.
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",

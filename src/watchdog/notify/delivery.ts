@@ -14,7 +14,10 @@ import type { Secret } from "../../platform/base/secret.ts";
 export interface Outbox {
   /** Waits until a channel has deliveries, and returns the oldest, all for the same validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns a channel's oldest delivery for each alert that is not in `failing`. These may overtake the failing deliveries. */
+  /**
+   * Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may overtake the failing
+   * ones.
+   */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
@@ -41,7 +44,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** An undelivered event becomes a dead letter at this age, because such an old alert is no longer useful. */
+/** An undelivered event becomes a dead letter at this age, because a notification that old is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
 /** Content that has been refused this many times becomes a dead letter, because it will never be accepted. */
@@ -58,8 +61,8 @@ const MAX_TRIES = 5;
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
  * other channels.
  *
- * An undeliverable event does not delay other alerts' events for long: after {@link MAX_REJECTIONS} failures, these are tried one
- * by one and sent as long as the receiver accepts them.
+ * An undeliverable event does not delay other alerts for long. After {@link MAX_REJECTIONS} failures, other alerts' events are sent
+ * one by one, as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -72,7 +75,10 @@ export async function runDelivery(
   const tried = new Set<string>();
   let failures = 0;
   let isSuspect = false;
-  /** Sends events of alerts that are not in `known`, as long as they are accepted. Returns true if any event was accepted. */
+  /**
+   * Sends other alerts' events that are not in `known`, as long as the receiver accepts them. Returns true if any event was
+   * accepted.
+   */
   const sendOthers = async (
     batch: readonly Delivery[],
     known: Set<string>,
@@ -92,7 +98,7 @@ export async function runDelivery(
     }
     return isAccepted;
   };
-  /** Waits for the next attempt, and sends events that arrive until then. */
+  /** Waits until the next attempt, and sends events that arrive during the wait. */
   const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
     const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
     for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
@@ -106,7 +112,7 @@ export async function runDelivery(
       // the same alert, so that a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
-      // Remove events only after the receiver has accepted them. If the process crashes in between, the events are then repeated
+      // Remove events only after the receiver has accepted them. If the process crashes before the removal, the events are repeated
       // with the same ids instead of being lost.
       if (attempt.outcome === "delivered") outbox.remove(batch);
       else if (attempt.outcome !== "failed")
@@ -125,7 +131,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // Either the receiver has recovered, or the content is the cause and there is no hurry.
+      // Either the receiver has recovered, or the content is the cause and its retry is not urgent.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);
@@ -153,7 +159,7 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Number of consecutive attempts that failed before this attempt. If absent, failures of this attempt have no consequences. */
+  /** Number of consecutive attempts that failed before this attempt. If absent, a failure of this attempt has no consequences. */
   readonly failures?: number;
 }
 
@@ -162,7 +168,7 @@ interface Attempt {
   /** Why the delivery failed; empty if it succeeded. */
   readonly reason: string;
   readonly isRejection: boolean;
-  /** How long the receiver asked to wait. */
+  /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -199,7 +205,7 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Another attempt would change nothing, so notify the operator immediately, also through the other channels.
+  // Another attempt would not help, so notify the operator immediately, also through the other channels.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
@@ -212,9 +218,9 @@ export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count
 }
 
 /**
- * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires.
- * Every push is complete, so no outbox is needed: the next push replaces a lost push. An alert's end is pushed as long as the
- * alert is in the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. No
+ * outbox is needed, because every push is complete and the next push makes up for a lost one. A resolved alert is pushed for as
+ * long as it remains in the state.
  */
 export async function runPushes(
   channel: Channel,
@@ -251,18 +257,19 @@ async function pushOnce(
   }
 }
 
-/** A monitor that raises an alarm once it no longer receives requests. */
+/** A dead man's switch: a monitor that raises an alarm once it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** The URL to request instead of `url` while the watchdog is not doing its work. If absent, no request is sent then. */
+  /**
+   * The URL to request instead of `url` while the watchdog is not doing its work. If absent, no requests are sent during that time.
+   */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
 }
 
-/** The watchdog's recent activity. */
 export interface WorkState {
-  /** Why the watchdog is not doing its work, e.g. "no node was read for 5 min". Undefined while it is. */
+  /** Why the watchdog is not doing its work, e.g. "no node was read for 5 min". Undefined while the watchdog is working. */
   readonly problem: string | undefined;
 }
 
@@ -271,14 +278,14 @@ export interface DeadManDeps {
   readonly post: PostJson;
   readonly logger: Logger;
   readonly work: () => WorkState;
-  /** Records that a request to `url` was accepted. */
+  /** Records that the monitor accepted a request to `url`. */
   readonly pinged: (atMs: number) => void;
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends no
- * request, or a request to `failureUrl`, because a process that runs but reads nothing must also raise the alarm. A failed
- * request is not repeated, because the next request follows soon.
+ * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, the request
+ * goes to `failureUrl` or is left out, because a process that runs but reads nothing must also raise the alarm. A failed request is
+ * not repeated, because the next request follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

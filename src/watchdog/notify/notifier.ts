@@ -13,13 +13,13 @@ import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState 
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
-  /** Stores the new ids of receivers that move. If absent, the ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. If absent, these ids are lost when the process ends. */
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
-  /** Posts notifications. Default: over HTTP. */
+  /** Posts notifications; by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends mail. Default: over SMTP. */
+  /** Sends e-mail; by default over SMTP. */
   readonly mail?: SendMail;
 }
 
@@ -28,11 +28,11 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** A channel's state since the services were started. */
+/** A channel's state since the notification services were started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
-  /** When the receiver last accepted a notification or a test. Undefined if it has never accepted one. */
+  /** When the receiver last accepted a notification or a test; undefined if it has never accepted one. */
   readonly acceptedAtMs: number | undefined;
 }
 
@@ -107,13 +107,16 @@ export interface ChannelTest {
 
 interface TestOptions {
   readonly clock: Clock;
-  /** Why the test is sent, phrased to end a sentence. */
+  /** Why the test notification is sent, phrased to end a sentence. */
   readonly reason: string;
-  /** Targets of the links in the test. */
+  /** Base URLs of the links in the test notification. */
   readonly links: LinkRoots;
 }
 
-/** Sends a test notification and its end to all channels in parallel. Stores and retries nothing. Reports failures. */
+/**
+ * Sends a test notification and its end to all channels in parallel, without storing or retrying them. Failures are returned, not
+ * thrown.
+ */
 export async function testChannels(
   channels: readonly Channel[],
   options: TestOptions,
@@ -136,7 +139,7 @@ export async function testChannels(
   );
 }
 
-/** Creates the two events of a test. Every test has new ids, so that receivers show each one. */
+/** Creates the two events of a test. Every test has new ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {

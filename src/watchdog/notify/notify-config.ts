@@ -179,7 +179,7 @@ function refuseEscalation(
   }
 }
 
-/** Replaces the names of channels with their settings. */
+/** Replaces the channel names in the escalation steps with the channels' settings. */
 function toEscalation(
   { minSeverity, steps }: EscalationConfig,
   channels: readonly ChannelConfig[],

@@ -27,7 +27,7 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** Compares each sidecar's prices with the chain's and with the sidecars' median. Undefined if there is nothing to show. */
+/** Compares each sidecar's prices with the chain's and with the sidecars' median. Returns undefined if there is nothing to show. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
   // Don't report that a median comparison needs more than one sidecar, because having a single sidecar is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
@@ -63,7 +63,7 @@ function valueText(row: Row, name: "own" | "other"): string {
   return "reason" in row ? "–" : formatPrice(row[name], row.decimals);
 }
 
-/** Shows the chain's planned upgrade. `nowMs` is the page's time. Text from the plan is escaped. */
+/** Shows the chain's planned upgrade. `nowMs` is the time of the page. Text from the plan is escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
   return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
@@ -84,7 +84,7 @@ const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
 /** Maximum number of payments on the page. */
 const SHOWN = 3;
 
-/** Lists the payments for the last closed months, newest first. Undefined before the first search. */
+/** Lists the payments for the last closed months, newest first. Returns undefined before the first search. */
 function paymentSection(payments: readonly Payment[]): Html | undefined {
   if (payments.length === 0) return undefined;
   const items = payments
@@ -97,7 +97,9 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
 
-/** Shows the signing window, the jail state, and how the validator compares with others. Empty if the chain is not read. */
+/**
+ * Shows the signing window, the jail state, and how the validator compares with others. Renders nothing if the chain is not read.
+ */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
   const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;

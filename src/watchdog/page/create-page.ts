@@ -40,7 +40,7 @@ export interface PageDeps extends PlotsDeps {
   readonly statuses: () => readonly WatchdogStatus[];
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
-  /** Returns undefined if the configuration cannot be reloaded. */
+  /** Returns the status of configuration reloads; undefined if the configuration cannot be reloaded. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface WatchdogPageInput
   extends Freshness,
     Pick<AlertingState, "silences" | "history">,
     Pick<AlertContext, "runbooks" | "escalation"> {
-  /** Each validator's status. Never empty. */
+  /** Each validator's status; never empty. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts, or undefined before the first reading. */
   readonly ledgerOf: PlotsDeps["ledger"];
@@ -106,7 +106,7 @@ export interface WatchdogPageInput
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
-  /** Undefined if the configuration cannot be reloaded. */
+  /** The status of configuration reloads; undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
 }
 
@@ -217,7 +217,7 @@ function countedTitle({ statuses }: WatchdogPageInput): string {
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** Returns a page's navigation, which includes the pages of the validator `shown`, if any. */
+/** Returns a page's navigation. If a validator is `shown`, the navigation includes that validator's pages. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -319,7 +319,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** Lists what needs attention besides the pay of the validators `shown`, one line each, with links to details. */
+/** Lists everything that needs attention besides the pay of the validators `shown`, one line each, with links to details. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

@@ -15,7 +15,7 @@ import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
 import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
-/** Names that the pages use for what a month pays. */
+/** The pages' names for the reward tiers. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -23,16 +23,16 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 /**
- * An hour's state. Its rate is "good" at or above the full-reward boundary, "weak" between the boundaries, and "bad" below both.
- * In an "unknown" hour, most results are unknown. An "estimated" hour is good, but most of its blocks precede the first reading.
- * An hour without blocks has the state "none".
+ * An hour's state. "good": the rate is at or above the full-reward boundary. "weak": the rate is between the boundaries. "bad": the
+ * rate is below both. "unknown": most results are unknown. "estimated": the hour is good, but most of its blocks precede the first
+ * reading. "none": the hour has no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** The states of the day's 24 hours. Empty if only the counts for the whole day are known. */
+  /** The states of the day's 24 hours; empty if only the counts for the whole day are known. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
@@ -60,7 +60,7 @@ export function stripOf(
   });
 }
 
-/** Omits the days before the first block, because a watchdog that started during the month has no data about them. */
+/** Omits the days before the first block, because a watchdog that started during the month has no data for these days. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
@@ -263,7 +263,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // Use the month's own count for the last point: it is exact, and the daily counts only split it up.
+  // Use the month's own count for the last point, because it is exact while the daily counts are only its parts.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 
@@ -275,7 +275,7 @@ const BASE = PLOT_HEIGHT - 20;
 /** Minimum range of the axis, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
-/** Width of the label "end of month" plus half the width of the label "now" next to it. */
+/** Width of the label "end of month", plus half the width of the label "now" next to it. */
 const END_LABEL = 100;
 
 /** Draws the month's rate, the boundaries, and the forecast with its band. */

@@ -13,7 +13,7 @@ import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts"
 import { TIER_NAMES } from "./month-plots.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow } from "./pay-status.ts";
 
-/** Shows the four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs` is the time of the status. */
+/** Shows the four most important values: rate, allowance, pay, and the next risk to the pay. `nowMs` is the time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
@@ -77,10 +77,10 @@ function payFact({ assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** Something that may cost pay, or worse. */
+/** An event that may cost pay, jail the validator, or rotate it out. */
 interface Risk {
   readonly what: string;
-  /** How long until the loss occurs; 0 means now. */
+  /** Time until the event, in ms; 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }
@@ -130,7 +130,10 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   return risks;
 }
 
-/** Returns when part of the pay will be lost, at the last hours' loss rate if that is too high, or else at the lasting rate. */
+/**
+ * Returns when part of the pay will be lost: at the recent loss rate if this rate exceeds the allowance, and otherwise at the
+ * lasting loss rate.
+ */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
   { least }: Policy,
@@ -146,7 +149,9 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Returns a tier's tone. Values are never green, because they stay on the page even if the watchdog no longer sees anything. */
+/**
+ * Returns a tier's tone. Values are never green, because they stay on the page even if the watchdog can no longer read any node.
+ */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }

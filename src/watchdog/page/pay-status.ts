@@ -26,14 +26,14 @@ export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The headline in a few words, for tables. */
+  /** The headline shortened to a few words, for tables. */
   readonly short: string;
 }
 
 /**
- * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted.
- * If very few blocks have been counted this month, the status is based on the rate of recent days or hours. If that rate is
- * unknown, it is too early to tell, but a lost boundary or a firing alert is shown even then.
+ * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted. If
+ * very few blocks have been counted this month, the status is based on the rate of recent days or hours. If that rate is unknown,
+ * the status is "too early to say", unless a boundary is lost or an alert is firing.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
@@ -51,7 +51,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
-  // Show the cause, which says more than the rate. The page shows the rate below the headline.
+  // Show the cause, which is more informative than the rate. The page shows the rate below the headline.
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
@@ -102,7 +102,7 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** Returns the tier in which the month ends if the current loss continues or, without a forecast, the current rate's tier. */
+/** Returns the tier in which the month will end if the current loss continues or, without a forecast, the current rate's tier. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
@@ -120,7 +120,7 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
   return `Too early to say: ${seen} of this month seen, ${missed === 0n ? "none" : grouped(missed)} of them bad`;
 }
 
-/** Returns the firing alerts that matter for pay, most severe first. Within a severity, muted alerts come last. */
+/** Returns the firing warnings and critical alerts, most severe first. Within a severity, muted alerts come last. */
 function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>

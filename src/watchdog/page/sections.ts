@@ -17,7 +17,7 @@ import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 
-/** Lists the sources read by the last poll. Ages are as of that poll. */
+/** Lists the sources read by the last poll, with their ages as of that poll. */
 export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** Says which of several URLs is in use, and which have failed. */
+/** States which of a source's URLs is in use and which URLs have failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -61,7 +61,7 @@ function endpointText({ endpoints = [] }: SourceStatus): Html | string {
 
 function sourceBadge({ name, up }: SourceStatus): Html {
   if (up) return badge("good", "up");
-  // Current programs do not serve this page.
+  // Current nodes and sidecars do not serve the oracle metrics page.
   return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
 }
 
@@ -195,7 +195,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertCont
 `;
 }
 
-/** Lists the alerts caused by another alert in small print. Each has an anchor and a link to its runbook. */
+/** Lists the alerts caused by another alert in small print. Each alert has an anchor and a link to its runbook. */
 function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
@@ -205,7 +205,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Says who has acknowledged a firing alert or, if nobody has, when the alert escalates. */
+/** States who has acknowledged a firing alert or, if nobody has, when the alert escalates. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -143,9 +143,9 @@ export interface PlotsDeps {
 
 export interface ValidatorPlots {
   readonly lastDay: Html;
-  /** The month up to now, hour by hour. */
+  /** Plot of the month up to now, hour by hour. */
   readonly month: Html;
-  /** Undefined before the first poll. */
+  /** Plot of the month's forecast; undefined before the first poll. */
   readonly forecast: Html | undefined;
   readonly incidents: Html;
 }
@@ -161,8 +161,8 @@ interface MonthPart {
 type PlotSource = ReturnType<typeof incidentSourceOf>;
 
 /**
- * Creates a function that renders a validator's plots, or returns undefined before the first reading. Past days account for most
- * of the work and all disk reads, so they are rendered again only if their counts, their alerts or the policy have changed.
+ * Creates a function that renders a validator's plots, or that returns undefined before the first reading. Past days account for
+ * most of the work and all disk reads, so they are rendered again only if their counts, their alerts or the policy have changed.
  */
 export function createPlots({
   clock,
@@ -182,7 +182,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // Fall back to the state in memory: the page matters most when something fails, e.g. the disk that stores the state.
+      // Fall back to the state in memory, because the page matters most when something fails, e.g. the disk that stores the state.
       return monthPart(source, range, endMs);
     }
   };

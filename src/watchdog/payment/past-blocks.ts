@@ -11,7 +11,7 @@ import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 
-/** An event from a block or transaction: its type, and its attributes in order. */
+/** An event from a block or transaction, with its type and its attributes in order. */
 interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];
@@ -27,15 +27,15 @@ interface FoundTx {
 
 export type ChainRpc = ReturnType<typeof createChainRpc>;
 
-/** Maximum response size. Block results on a busy chain take several MB. */
+/** Maximum response size. A busy chain's block results take several MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the CometBFT RPC calls for a payment search. The calls check responses, limit their size, and throw `SourceError`. */
+/** Creates the CometBFT RPC calls for a payment search. The calls check responses and their size, and throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
-    // RPC errors come with HTTP 500 and a JSON body, which is more informative than the status.
+    // Read every body, because RPC errors come with HTTP 500 and a JSON body that is more informative than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {
@@ -49,7 +49,7 @@ export function createChainRpc(url: string, read: PageReader) {
     /** Returns the block's own events, without its transactions' events. */
     blockEvents: async (height: bigint, signal: AbortSignal): Promise<readonly ChainEvent[]> => {
       const result = await call(`block_results?height=${height}`, signal);
-      // CometBFT 0.37 and earlier have two lists instead of one.
+      // CometBFT 0.37 and earlier return two event lists instead of one.
       return ["finalize_block_events", "begin_block_events", "end_block_events"].flatMap((name) =>
         result.member(name).elements().map(toEvent),
       );
@@ -133,7 +133,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       if (base === undefined) throw field.error(field.path, "a coin");
       return { params, base };
     },
-    /** Returns the unit in which a denomination is displayed. Undefined if the chain defines no unit or cannot be queried. */
+    /** Returns a denomination's display unit; undefined if the chain defines no display unit or cannot be queried. */
     displayUnit: async (denom: string, signal: AbortSignal): Promise<Payment["display"]> => {
       const path = `/cosmos/bank/v1beta1/denoms_metadata/${encodeURIComponent(denom)}`;
       const page = await read(urlBelow(rest, path).href, signal);
@@ -145,7 +145,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       try {
         return toDisplayUnit(text, denom);
       } catch (error) {
-        // Continue without the unit, which only affects how the amount is written.
+        // Continue without the display unit, which only affects how the amount is written.
         return onSourceError(() => undefined)(error);
       }
     },
@@ -170,7 +170,7 @@ function toDisplayUnit(text: string, denom: string): Payment["display"] {
   return unit && { name: unit.name, exponent: unit.exponent };
 }
 
-/** One validator's payment, according to a block's own events. */
+/** One validator's payment according to a block's own events. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }
@@ -181,7 +181,7 @@ const PAID = "revenue_distribution";
 const FAILED = "revenue_distribution_error";
 const NONE = "revenue_distribution_none";
 
-/** Finds an operator's payment among a block's events. Undefined if the block pays nobody, or pays only other operators. */
+/** Finds an operator's payment among a block's events. Returns undefined if the block pays nobody or only other operators. */
 export function findBlockPayment(events: readonly ChainEvent[], operator: string): BlockPayment | undefined {
   const own = events.filter((event) => attribute(event, "validator") === operator);
   const failed = own.find(({ type }) => type === FAILED);
@@ -207,7 +207,9 @@ export function findBlockPayment(events: readonly ChainEvent[], operator: string
   return events.some(({ type }) => type === NONE) ? { kind: "none-due" } : undefined;
 }
 
-/** Sums the transfers from one account to another among a transaction's events. Undefined if there are no such transfers. */
+/**
+ * Sums the transfers from one account to another among a transaction's events. Returns undefined if there are no such transfers.
+ */
 export function findTransfer(
   events: readonly ChainEvent[],
   { payer, recipient }: { readonly payer: string; readonly recipient: string },
@@ -230,7 +232,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Maximum number of characters stored from a failure. Errors from the bank module are shorter. */
+/** Maximum number of characters stored from a failure's reason. Errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

@@ -15,7 +15,7 @@ import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 /** Maximum number of headers that one poll reads, because each header takes a round trip. */
 const READS_PER_POLL = 8;
 
-/** Pauses between searches that found nothing, in chain time. The pauses double up to one hour. */
+/** Pauses between unsuccessful searches, in chain time. The pauses double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 const NO_WAIT = { tries: 0, untilMs: 0 };
 
@@ -45,7 +45,7 @@ export function createPaymentReader(
       if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
       const block = await rpc.header(next, signal);
       bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
-      // Store the result now, so that it is not lost if a later read fails.
+      // Store the bounds now, so that they are not lost if a later read fails.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
     return undefined;
@@ -73,7 +73,7 @@ export function createPaymentReader(
   };
 }
 
-/** Placeholder for the result of an unfinished search. It is never shown. */
+/** Placeholder for the result of an unfinished search, which is never shown. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
 /** Returns true if a search has ended, with a payment or a reason why there is none. */
@@ -81,13 +81,13 @@ function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 
-/** Returns a fraction below one quarter that is fixed per validator, so that many validators do not search at the same time. */
+/** Returns a fraction below one quarter that is fixed per validator, so that not all validators search at the same time. */
 function spreadOf(name: string): number {
   const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
 }
 
-/** A search that has a month to search for and a block to start from. */
+/** A search for which both the month and a block to start from are known. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
@@ -101,7 +101,7 @@ interface FindInput extends StartedSearch {
 }
 
 interface PaymentSource {
-  /** Returns true if the chain is known to pay by month. */
+  /** Returns true if the chain is known to pay monthly. */
   readonly pays: (revenue: RevenueReading | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }
@@ -124,8 +124,8 @@ function sourceOf(
 }
 
 /**
- * Finds the payment among the blocks' own events, because the revenue module pays in the first block of the next month. In case
- * the chain's period ended later, also searches later blocks through the index.
+ * Finds the payment among the blocks' own events, because the revenue module pays in the first block of the next month. Also
+ * searches later blocks through the transaction index, in case the chain's period ended later.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;
@@ -173,7 +173,9 @@ async function toPayment(
   return { ...paid, counts: found.counts, ...(await expectedOf(input, found, block, signal)) };
 }
 
-/** Applies the programme's formula, with the payment block's terms, to the watchdog's count and to the chain's count. */
+/**
+ * Applies the reward programme's formula, with the terms at the payment block, to the watchdog's count and to the chain's count.
+ */
 async function expectedOf(
   { closed, rest }: FindInput,
   { progress, counts, amount }: BlockPayment & { readonly kind: "paid" },
@@ -226,20 +228,20 @@ async function findByTx(
   return missing(input, undefined);
 }
 
-/** Two blocks between which the first block of a month lies. */
+/** Two blocks that enclose the first block of a month. */
 interface MonthStartBounds {
-  /** The latest known block before the month. Undefined while no such block is known. */
+  /** The latest known block before the month; undefined while no such block is known. */
   readonly before: BlockTimeAt | undefined;
   /** The earliest known block in the month. */
   readonly after: BlockTimeAt;
 }
 
-/** The block time to assume while only one block is known, in ms. */
+/** The block time, in ms, that is assumed while only one block is known. */
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the first block since `startMs` if the bounds determine it; otherwise, the height to read next. Interpolates between
- * the times of the bounds, but halves the range at every third step so that a halt costs little: a month of one-second blocks
+ * Returns the first block since `startMs` if the bounds determine it; otherwise, the height to read next. Interpolates between the
+ * times of the bounds, but halves the range at every third step so that a chain halt costs few reads. A month of one-second blocks
  * takes about ten reads. `step` counts the reads.
  */
 function nextBlockToRead(
@@ -263,7 +265,7 @@ function nextBlockToRead(
   return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }
 
-/** The input of the revenue module's formula besides the counts. Decimals have 18 places. */
+/** The inputs of the revenue module's formula other than the counts. Decimals have 18 places. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
   /** The amount paid for a full period, in the base unit. */

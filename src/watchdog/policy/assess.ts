@@ -11,7 +11,7 @@ export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
   readonly policy: Policy;
-  /** The chain's mean block time, in ms. Undefined until known. */
+  /** The chain's mean block time, in ms; undefined until it is known. */
   readonly blockTimeMs: number | undefined;
   /** The share of this month's blocks that the validator signed, according to the chain. */
   readonly signed?: SuccessRate | undefined;
@@ -19,7 +19,6 @@ export interface AssessmentInput {
 
 const FORECAST_DAYS = 28;
 
-/** Applies a policy to the current month. */
 export function assess(input: AssessmentInput): Assessment {
   const { ledger, nowMs, policy, blockTimeMs, signed } = input;
   const month = monthOf(nowMs);
@@ -120,7 +119,7 @@ const WINDOW = 6;
 
 /**
  * Counts the closed months without a reward before `current`. A month without a record or with mostly estimated blocks is not
- * counted and interrupts a row.
+ * counted and breaks a streak.
  */
 export function rotationRisk(
   current: Month,

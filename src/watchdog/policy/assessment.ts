@@ -5,7 +5,7 @@ import type { RevenueParams } from "../sources/observation.ts";
 import { ENOUGH_BLOCKS, isAtLeast, SPECIFIED_LEAST } from "./reward-tier.ts";
 import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
 
-/** Names of the reward curves between the two boundaries. */
+/** Names of the curves that determine the reward between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
 export type Curve = (typeof CURVES)[number];
 
@@ -21,14 +21,14 @@ export interface Policy {
   readonly source: "specification" | "configuration" | "chain";
   /** The currency's name, e.g. "USD". Absent if no currency is known. */
   readonly currency?: string;
-  /** An incident ends after this long without a bad block, in ms. */
+  /** Time without a bad block, in ms, after which an incident ends. */
   readonly quietMs: number;
 }
 
 /**
- * Whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a total
- * outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open": both
- * outcomes are possible.
+ * States whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a
+ * total outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open":
+ * both outcomes are possible.
  */
 type BoundaryState = "open" | "clinched" | "lost";
 
@@ -38,15 +38,15 @@ export interface Headroom {
   readonly state: BoundaryState;
   /** Number of further blocks that may be bad while the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
-  /** The length of a total outage that uses up all of `misses`; 0 if lost. Undefined until the block time is known. */
+  /** The length of a total outage that would use up all of `misses`; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
-  /** Time until the boundary is lost if the lasting loss continues. Undefined if the month ends first or nothing is lost. */
+  /** Time until the boundary is lost if the lasting loss continues; undefined if the month ends first or nothing is lost. */
   readonly lostInMs: number | undefined;
   /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
   /** Number of remaining blocks that must be good; negative if clinched, greater than their number if lost. */
   readonly requiredGood: bigint;
-  /** For each window, the share of bad blocks divided by the share that the boundary allows. Absent if a window has no blocks. */
+  /** For each window, the share of bad blocks divided by the share that the boundary allows; absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }
 
@@ -67,15 +67,15 @@ export interface Regime {
   readonly name: RegimeName;
   /** The share of blocks that were bad in that period. */
   readonly badShare: number;
-  /** The resulting rate and tier at the end of the month. */
+  /** The resulting rate and tier at month end. */
   readonly end: SuccessRate;
   readonly tier: Tier;
 }
 
-/** An expected value (`middle`) with its lower and upper bounds. */
+/** An expected value (`middle`) with a lower and an upper bound. */
 export type Band<T> = Readonly<Record<"low" | "middle" | "high", T>>;
 
-/** Expected month-end rate. 80 % of the outcomes resampled from recent days lie between `low` and `high`. */
+/** Expected month-end rate. 80 % of the resampled outcomes lie between `low` and `high`. */
 export interface Forecast extends Band<SuccessRate> {
   /** The tier and the reward for each of the three rates. Rewards are in hundredths of the currency unit. */
   readonly tiers: Band<Tier>;
@@ -92,7 +92,7 @@ interface RotationRisk {
   readonly inARow: number;
   /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
-  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither applies. */
+  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither is the case. */
   readonly state: "none" | "next" | "due";
   /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
@@ -105,18 +105,18 @@ export interface Assessment {
   readonly counts: BlockCounts;
   /** The part of `counts` that was estimated rather than measured. */
   readonly estimated: BlockCounts;
-  /** Undefined until a block has been counted. The fields that depend on the rate are then also undefined. */
+  /** The month's success rate. Like all fields that depend on it, the rate is undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   /** The rate if all unknown blocks were bad (`low`), and if they were all good (`high`). */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
   /** Reward if the month ended now, in hundredths of the currency unit. */
   readonly rewardCents: bigint | undefined;
-  /** The chain's mean block time, in ms. Undefined until known. */
+  /** The chain's mean block time, in ms; undefined until it is known. */
   readonly blockTimeMs: number | undefined;
-  /** Number of blocks that the chain will make before the month ends. Undefined until the block time is known. */
+  /** Number of blocks that the chain will make before the month ends; undefined until the block time is known. */
   readonly remainingBlocks: bigint | undefined;
-  /** One entry per boundary, "full" first. Empty until the rate and the block time are known. */
+  /** One entry per boundary, "full" first; empty until the rate and the block time are known. */
   readonly headroom: readonly Headroom[];
   readonly forecast: Forecast | undefined;
   readonly rotation: RotationRisk;
@@ -141,7 +141,10 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/** The specification's tiers, with linear pay between the boundaries, and the documented 99.5 % and 95 % of signed blocks. */
+/**
+ * The policy of the specification: its tiers, linear pay between the boundaries, and the documented 99.5 % and 95 % of signed
+ * blocks.
+ */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -181,12 +184,12 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** Returns true if the month has too few blocks for a meaningful rate. One miss in ten blocks, for example, gives 90 %. */
+/** Returns true if the month has too few blocks for a meaningful rate. For example, one miss in ten blocks gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast, unless its only basis is a month that {@link isEarly}. */
+/** Returns the forecast; undefined if its only basis is the current month and {@link isEarly} is true for it. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
@@ -204,7 +207,7 @@ const CURVE_SHARES: Readonly<
 > = {
   linear: ({ least }, rate) => {
     if (isAtLeast(rate, least.full)) return { part: 1n, whole: 1n };
-    // (rate - none) / (full - none), both scaled by 10^18 * total, so that nothing is rounded here.
+    // (rate - none) / (full - none), with numerator and denominator scaled by 10^18 * total, so that nothing is rounded here.
     return {
       part: rate.good * DEC18_ONE - least.none * rate.total,
       whole: (least.full - least.none) * rate.total,

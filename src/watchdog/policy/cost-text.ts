@@ -5,21 +5,23 @@ import { storedInteger } from "../sources/stored-json.ts";
 
 const wholeNumber = storedInteger(30);
 
-/** Missed blocks and what they cost in their month. Except for pay, the costs of parts of a month add up to the month's cost. */
+/** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
 export const storedCost = z.object({
   blocks: wholeNumber,
-  /** When the first block was missed. Absent if unknown or if no block was missed. */
+  /** When the first block was missed; absent if unknown or if no block was missed. */
   sinceMs: z.number().exactOptional(),
-  /** Number of misses that full pay allows in the month. Absent if the block time is unknown. */
+  /** Number of misses that full pay allows in the month; absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
-  /** How much these misses reduce the forecast pay, in hundredths of the currency unit. Absent if it is too early to tell. */
+  /** How much these misses reduce the forecast pay, in hundredths of the currency unit; absent if it is too early to tell. */
   payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
 
 export type Cost = Readonly<z.output<typeof storedCost>>;
 
-/** Returns how much of the month's miss allowance the blocks use (1: all). Undefined if the allowance is unknown or zero. */
+/**
+ * Returns how much of the month's miss allowance the blocks use (1: all). Returns undefined if the allowance is unknown or zero.
+ */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

@@ -3,7 +3,7 @@ import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 
-/** The data about a month that {@link costOf} uses. */
+/** The month's policy, counts and expected end, from which {@link costOf} computes costs. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
 /** Creates the input of {@link costOf} for a past month. */
@@ -11,7 +11,7 @@ export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns what this many of the month's missed blocks cost in that month. */
+/** Returns the cost of `blocks` of the month's missed blocks. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);
@@ -26,12 +26,12 @@ export function costOf(month: CostedMonth, blocks: bigint): Cost {
   };
 }
 
-/** Returns what all missed blocks have cost so far this month. */
+/** Returns the cost of all blocks missed so far in the month. */
 export function monthCost(month: CostedMonth): Cost {
   return costOf(month, month.counts.bad);
 }
 
-/** Returns the expected rate at the end of a month. Undefined while it is too early for a meaningful rate. */
+/** Returns the expected rate at the end of a month; undefined while it is too early for a meaningful rate. */
 function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate | undefined {
   if (remainingBlocks === 0n) return successRate(counts);
   return isEarly({ counts }) ? undefined : forecast?.middle;

@@ -18,13 +18,17 @@ interface ForecastSamples {
 /** If there are fewer periods than this, the forecast uses shorter periods. */
 const MIN_SAMPLES = 3;
 
-/** Number of resampled months. Enough for the 10th and 90th percentiles, but small because every poll computes a forecast. */
+/**
+ * Number of resampled months. It suffices for the 10th and 90th percentiles, and is small because every poll computes a forecast.
+ */
 const RESAMPLES = 200;
 
-/** Maximum draws per month. A drawn hour represents several hours, because a problem often persists into the next hour. */
+/**
+ * Maximum number of draws per month. A drawn hour represents several hours, because a problem often persists into the next hour.
+ */
 const MAX_DRAWS = 31;
 
-/** A recurring loss is detected in the median of seven days, or of at least five days if fewer are known. */
+/** A recurring loss is detected from the median of seven days, or of at least five days if fewer are known. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
@@ -37,10 +41,11 @@ const TENTH = 1.2816;
 /**
  * Forecasts the end of a month.
  *
- * The middle assumes that the ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band contains 80 %
- * of the months resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. With probability 1 /
- * (n + 1), a drawn day is worse than all n days seen. The band is never narrower than the random variation of single blocks. The
- * random numbers are fixed, so equal input gives an equal forecast. If fewer than three days are known, hours are used instead.
+ * The middle value assumes that the ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band contains
+ * 80 % of the months resampled from the last 28 days (a bootstrap), so that a day with an outage has its true weight. With
+ * probability 1 / (n + 1), a drawn day is worse than all n known days. The band is never narrower than the random variation of
+ * single blocks. The random numbers are fixed, so equal input gives an equal forecast. If fewer than three days are known, hours
+ * are used instead.
  */
 export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
@@ -61,7 +66,7 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
   };
 }
 
-/** Returns the rate at the end of a month if `further` more blocks are bad. */
+/** Returns the rate at month end if `further` more blocks are bad. */
 export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
@@ -83,7 +88,7 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 }
 
 /**
- * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. The
+ * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it persists or recurs. The
  * share of a lasting loss is the smaller of the shares in the last six hours and three days, so that neither a past outage nor an
  * outage that has just begun is assumed to continue all month. The share of a recurring loss is the smaller of the share in the
  * last 24 hours and the median of seven days.
@@ -135,7 +140,7 @@ function projectMisses(
   const chance = TENTH * chanceOf(share, Number(sum.good + sum.bad), Number(remaining));
   const low = Math.min(at(0.1), Math.floor(Number(middle) - chance));
   const high = Math.max(at(0.9), Math.ceil(Number(middle) + chance));
-  // No more blocks can be bad than remain.
+  // The number of bad blocks cannot exceed the number of remaining blocks.
   const within = (count: number): bigint => BigInt(Math.max(0, Math.min(Number(remaining), count)));
   return { low: within(low), middle, high: within(high) };
 }
@@ -216,7 +221,7 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // The remaining blocks must be good, except for those that may be bad.
+      // All remaining blocks must be good, except for the misses still allowed.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),

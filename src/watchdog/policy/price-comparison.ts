@@ -20,28 +20,28 @@ export interface SidecarPrices {
 /** The reference for a sidecar's price: the price stored by the chain, or the median of several sidecars. */
 export type PriceReference = "chain" | "sidecars";
 
-/** A sidecar's price and another price for the same pair. Both are whole numbers, scaled by `decimals`. */
+/** A sidecar's price and a reference price for the same pair. Both are whole numbers, scaled by `decimals`. */
 export interface PriceComparison {
   readonly node: string;
   readonly pair: string;
   readonly reference: PriceReference;
   readonly own: bigint;
-  /** The price to compare with. Always positive. */
+  /** The reference price, which is always positive. */
   readonly other: bigint;
-  /** Number of decimals of the prices. Undefined if neither the chain nor the sidecar states them. */
+  /** Number of decimals of the prices; undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
-   * Difference between the two prices. Because the chain's price is older, it is compared with the range of all prices that the
-   * sidecar has served since just before the block.
+   * Difference between the two prices. The chain's price is older, so it is compared with the range of all prices that the sidecar
+   * has served since just before the price's block.
    */
   readonly distance: bigint;
-  /** Age of `other` when the sidecar was polled, in ms. */
+  /** Age of the reference price (`other`) when the sidecar was polled, in ms. */
   readonly ageMs: number;
   /** Number of sidecars in the median, including this one; 0 for the chain's price. */
   readonly sidecars: number;
 }
 
-/** A price that could not be compared. The reason is phrased to end a sentence. */
+/** A price that could not be compared, with a reason phrased to end a sentence. */
 export interface NotCompared {
   readonly node: string;
   readonly pair: string;
@@ -63,7 +63,7 @@ export const storedPrices = z.strictObject({
 
 type RecentPrices = Readonly<z.output<typeof storedPrices>>;
 
-/** Each node's sidecar prices in the last polls, oldest first. */
+/** Each node's sidecar prices in recent polls, oldest first. */
 interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
@@ -73,7 +73,7 @@ export interface ComparisonInput {
   readonly history: PriceHistory;
   /** The prices from other validators' sidecars on the same chain. */
   readonly peers: readonly SidecarPrices[];
-  /** Pairs to compare between sidecars even if their price on the chain is not read. */
+  /** Pairs to compare between sidecars even if their on-chain price is not read. */
   readonly pairs: readonly string[];
   /** Prices from the chain or a peer that are older than this are not compared. */
   readonly maxAgeMs: number;
@@ -82,7 +82,9 @@ export interface ComparisonInput {
 /** A sidecar's prices can be this much older than their block: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
-/** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
+/**
+ * Compares each of a validator's sidecars with the prices stored by the chain. Returns no comparisons if no chain is configured.
+ */
 export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
   const { chain, nodes, atMs, validator } = observation;
   const stored = chain.prices.state === "up" ? chain.prices.value : [];
@@ -128,8 +130,8 @@ function compareOne(
 }
 
 /**
- * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Without the range, the
- * chain's older price would be reported as wrong whenever the market moves fast.
+ * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. If only the latest price were
+ * compared, the chain's older price would be reported as wrong whenever the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
@@ -195,12 +197,12 @@ export function sidecarPrices(
 
 const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
 
-/** Returns the deviation in basis points relative to the other price, rounded down. */
+/** Returns the deviation in basis points of the reference price, rounded down. */
 export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
 
-/** Returns true if the two prices differ by more than this many basis points. The comparison is exact. */
+/** Returns true if the two prices differ by more than `maxBps` basis points. The comparison is exact. */
 export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
   return distance * 10_000n > maxBps * other;
 }
@@ -241,10 +243,10 @@ export function formatBps(value: bigint): string {
   return `${value / 100n}.${(value % 100n).toString().padStart(2, "0")} %`;
 }
 
-/** Maximum age at which prices are shown for comparison, unless an alert sets another maximum. */
+/** Maximum age at which prices are shown in comparisons, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** Returns all of a validator's comparisons, starting with those against the chain. */
+/** Returns all of a validator's comparisons, starting with the comparisons with the chain. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
@@ -257,7 +259,7 @@ export function compareAll(
   };
 }
 
-/** A comparison as the API shows it. Prices are decimal strings; the deviation is in basis points relative to the other price. */
+/** A comparison as the API shows it. Prices are decimal strings, and the deviation is in basis points of the reference price. */
 export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, orNull }) => ({
   node: value(words, ({ node }) => node),
   pair: value(words, ({ pair }) => pair),

@@ -5,7 +5,7 @@ import { allBlocks, type BlockCounts } from "../ledger/ledger-view.ts";
 export const TIERS = ["full", "proportional", "none"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers. At or above "full", the full reward is paid; below "none", nothing is paid. */
+/** The two boundaries between tiers. The full reward is paid at or above "full", and nothing is paid below "none". */
 export const BOUNDARIES = ["full", "none"] as const;
 export type Boundary = (typeof BOUNDARIES)[number];
 
@@ -18,17 +18,17 @@ export const SPECIFIED_LEAST: LeastRates = {
   none: (DEC18_ONE * 95n) / 100n,
 };
 
-/** Number of blocks after which a month's rate is meaningful. At one block every two seconds, this takes an hour. */
+/** Number of blocks after which a month's rate is meaningful: one hour at one block every two seconds. */
 export const ENOUGH_BLOCKS = 1_800n;
 
 /** A success rate as a fraction: `good` out of `total` blocks. Neither number includes unknown blocks. */
 export interface SuccessRate {
   readonly good: bigint;
-  /** The number of good and bad blocks. Always greater than zero. */
+  /** The number of good and bad blocks, which is always greater than zero. */
   readonly total: bigint;
 }
 
-/** Returns good / (good + bad). Undefined if both counts are zero. */
+/** Returns good / (good + bad); undefined if both counts are zero. */
 export function successRate(counts: BlockCounts): SuccessRate | undefined {
   const total = counts.good + counts.bad;
   return total === 0n ? undefined : { good: counts.good, total };
@@ -47,7 +47,7 @@ export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
 
 /** Returns how many of `total` blocks may be bad without the rate falling below a boundary. */
 export function allowedMisses(total: bigint, least: Dec18): bigint {
-  // Round down, so that one more miss is below the boundary.
+  // Round down, so that one more miss would fall below the boundary.
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
@@ -56,7 +56,7 @@ export function allowedShare(least: Dec18): number {
   return Number(DEC18_ONE - least) / Number(DEC18_ONE);
 }
 
-/** Returns the rate if all unknown blocks were bad, and the rate if all were good. Undefined if there are no blocks. */
+/** Returns the rate if all unknown blocks were bad, and the rate if all were good; undefined if there are no blocks. */
 export function rateBounds(counts: BlockCounts): { low: SuccessRate; high: SuccessRate } | undefined {
   const { good, unknown } = counts;
   const total = allBlocks(counts);
@@ -75,8 +75,8 @@ export function toRatio({ good, total }: SuccessRate): number {
 }
 
 /**
- * Returns how long until more than `misses` of the remaining blocks are bad, if the bad share stays the same. Undefined if the
- * month ends first.
+ * Returns how long until more than `misses` of the remaining blocks are bad, if the bad share stays the same. Returns undefined if
+ * the month ends first.
  */
 export function timeToLossMs(
   { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },

@@ -7,7 +7,10 @@ import { JAIL_STATES } from "./standing.ts";
 import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./standing.ts";
 import { percentile } from "./standing-texts.ts";
 
-/** Encodes a standing as JSON. Blocks are numbers, shares are decimal strings, and times are in ISO 8601 or seconds. */
+/**
+ * Encodes a standing as JSON. Block counts are numbers, shares are decimal strings, times are ISO 8601 strings, and durations are
+ * in seconds.
+ */
 export function standingJson({ jail, window, windowNote, commits, votes, peers }: Standing): JsonObject {
   return {
     jail: { state: jail.state, until: isoTimeOrNull(jail.untilMs), command: jail.command ?? null },

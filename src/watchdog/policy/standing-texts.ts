@@ -5,7 +5,7 @@ import type { Jail, WindowStanding } from "./standing.ts";
 /** Kinds of misses that other validators may share. */
 export type SharedKind = "commits" | "votes";
 
-/** Returns "alone: none of the 19 other validators misses votes", or how many of them do. */
+/** Returns "alone: none of the 19 other validators misses votes", or states how many of the other validators do. */
 export function sharedText({ others, missing, power }: SharedMisses, kind: SharedKind): string {
   if (others === 0) return "the set has no other validator";
   if (missing === 0) return `alone: none of the ${counted(others, "other validator")} misses ${kind}`;
@@ -18,12 +18,12 @@ export function sharedText({ others, missing, power }: SharedMisses, kind: Share
   return `not alone: ${who} ${kind} too${share}`;
 }
 
-/** Returns {@link sharedText} in a form that can be appended to a reason; empty if unknown. */
+/** Returns {@link sharedText} formatted for appending to a reason; empty if `shared` is undefined. */
 export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind): string {
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
 
-/** Describes a window: "1,200 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,300 left". */
+/** Describes a signing window: "1,200 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,300 left". */
 export function windowText({ missed, allowed, left, windowBlocks }: WindowStanding): string {
   return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** Describes when a jailed validator can be released, and with which command. */
+/** Describes when a jailed validator can be released, and which command releases it. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs
@@ -56,7 +56,7 @@ export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
-/** The name in texts of each measure by which validators are compared. */
+/** Display names of the measures by which validators are compared. */
 export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   signing: "signed blocks",
   blocks: "paid blocks",

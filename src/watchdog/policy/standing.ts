@@ -12,31 +12,34 @@ import { mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
-/** How full a validator's signing window is, computed exactly. */
+/** The exact state of a validator's signing window. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** Number of blocks that the window covers so far; less than its length if the validator entered the set recently. */
+  /** Number of blocks that the window covers so far; less than the window's length if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
   /** Number of misses that a window may contain before the validator is jailed. */
   readonly allowed: bigint;
   /** Number of further misses allowed before the validator is jailed. */
   readonly left: bigint;
-  /** Undefined until the first block has been counted. */
+  /** The share of the window's blocks that the validator signed; undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /** Blocks until jail if the validator misses every block from now on. Undefined if the chain jails nobody for downtime. */
+  /** Blocks until jail if the validator misses every block from now on; undefined if the chain jails nobody for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
   /** Blocks until the validator is jailed at its current rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** A lower and an upper bound, because the chain does not reveal which of the window's blocks were missed. */
+/** Lower and upper bounds on a number of blocks, because the chain does not reveal which of the window's blocks were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** "unknown": there are too few readings. "never": at this rate, the window will never contain too many misses. */
+/**
+ * When jail is due at the current rate of misses. "unknown": there are too few readings to tell. "never": at this rate, the window
+ * will never contain too many misses.
+ */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
@@ -71,7 +74,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A new miss adds nothing if it replaces an old miss. After an entire window, every slot is a miss.
+    // A new miss adds nothing if it replaces an old miss. After an entire window of misses, every slot is a miss.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
@@ -105,41 +108,47 @@ export interface Standing {
   readonly window: WindowStanding | undefined;
   /** Explains why there is no window, phrased to end a sentence. Undefined if there is a window. */
   readonly windowNote: string | undefined;
-  /** Which other validators also missed the latest commits. Undefined if unknown. */
+  /** How many other validators also missed the latest commits; undefined if unknown. */
   readonly commits: SharedMisses | undefined;
-  /** Which other validators also missed the latest oracle votes. Undefined if unknown. */
+  /** How many other validators also missed the latest oracle votes; undefined if unknown. */
   readonly votes: SharedMisses | undefined;
   readonly peers: PeersStanding;
 }
 
-/** The states of a validator in the slashing module. "unknown": the data read does not show the state. */
+/** A validator's possible jail states. "unknown": the data that was read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 export interface Jail {
   readonly state: (typeof JAIL_STATES)[number];
-  /** The earliest time at which a jailed validator can be released. Absent if the validator is not jailed. */
+  /** The earliest time at which a jailed validator can be released; absent if the validator is not jailed. */
   readonly untilMs?: number;
-  /** The command that releases a jailed validator. Absent if the validator is not jailed. */
+  /** The command that releases a jailed validator; absent if the validator is not jailed. */
   readonly command?: string;
 }
 
 export interface WindowStanding extends SigningWindow {
-  /** Shortest time until jail if every block is missed from now on. Undefined if never jailed or if the block time is unknown. */
+  /** Shortest time until jail if every block is missed from now on; undefined if never jailed or if the block time is unknown. */
   readonly allMissedMs: number | undefined;
-  /** Shortest time until jail at the current rate of misses. Also undefined if that rate is unknown. */
+  /**
+   * Shortest time until jail at the current rate of misses. Undefined if the validator is never jailed at that rate, or if the rate
+   * or the block time is unknown.
+   */
   readonly presentMs: number | undefined;
 }
 
-/** A comparison, and the time at which the other validators were read. */
+/** A comparison, and the time at which the other validators' data was read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
-  /** Explains why comparisons are missing. */
+  /** Explanations of why comparisons are missing. */
   readonly notes: readonly string[];
 }
 
-/** Computes the standing at a poll. `blockTimeMs` is the mean time between blocks; undefined if unknown. Pure. */
+/**
+ * Computes a validator's standing at a poll, as a pure function. `blockTimeMs` is the mean time between blocks, or undefined if
+ * unknown.
+ */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
   const { chain, nodes } = observation;
   const view = slashingOf(chain.slashing);
@@ -197,8 +206,8 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
 }
 
 /**
- * Follows the staking module, which decides whether a validator is jailed. If it cannot be read, only a jail time that has not
- * passed yet and membership in the set are conclusive.
+ * Returns the jail state according to the staking module, which decides whether a validator is jailed. If the staking module cannot
+ * be read, only an unexpired jail time or membership in the set is conclusive.
  */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = readingOf(chain.head);
@@ -227,7 +236,10 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Compares by the counts on which the chain bases its payments, if possible, and otherwise by a node's counters. */
+/**
+ * Compares the validator with others by the counts on which the chain bases its payments if possible, and otherwise by a node's
+ * counters.
+ */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const reading = readingOf(peers);

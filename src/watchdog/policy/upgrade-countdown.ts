@@ -8,14 +8,16 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at its height. */
+/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at the plan's height. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
   info: z.string(),
   /** When a poll last saw the plan. */
   seenMs: z.number(),
-  /** The first poll after the plan's height that no longer saw the plan, which means that the chain has executed the plan. */
+  /**
+   * Time of the first poll after the plan's height that no longer saw the plan, which means that the chain has executed the plan.
+   */
   doneMs: z.number().exactOptional(),
 });
 
@@ -25,14 +27,14 @@ export type SeenUpgrade = Readonly<z.output<typeof seenUpgrade>>;
 const DONE_MS = DAY_MS;
 
 /**
- * The plan is read slightly after the chain's head. If the plan disappears within this many blocks before its height, it was
- * executed, because nobody cancels a plan that late.
+ * The plan is read slightly after the chain's head. A plan that disappears within this many blocks before its height was executed,
+ * because nobody cancels a plan that late.
  */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `reading` is undefined if the plan could not be read, in which case its state is unknown. `height` is the newest
- * known height. A plan that disappears before its height was cancelled and is forgotten.
+ * Adds one poll to the last seen plan. `reading` is undefined if the plan could not be read, in which case its state is unknown.
+ * `height` is the newest known height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
@@ -55,18 +57,18 @@ export interface BlockTime {
   readonly slowMs: number;
 }
 
-/** The mean is never assumed to be more precise than this, because hours differ and will continue to differ. */
+/** Minimum relative uncertainty assumed for the mean block time, because block times differ from hour to hour. */
 const LEAST_SPREAD = 0.005;
 
-/** The assumed imprecision of the mean if fewer than {@link ENOUGH_HOURS} hours are known. */
+/** Relative uncertainty assumed for the mean block time if fewer than {@link ENOUGH_HOURS} hours are known. */
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval that is slower than the mean by this factor contains a halt. The interval is excluded, as it is from the mean. */
+/** An interval slower than the mean by this factor is treated as a halt. Halts are excluded here, as they are from the mean. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
-/** Returns the block time and its spread. `points` contains about one point per hour. Undefined until the mean is known. */
+/** Returns the block time and its spread, or undefined until the mean is known. `points` contains about one point per hour. */
 export function blockTimeOf(points: readonly Anchor[], meanMs: number | undefined): BlockTime | undefined {
   if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
   const hours = points.flatMap((to, index) => {
@@ -83,7 +85,7 @@ export function blockTimeOf(points: readonly Anchor[], meanMs: number | undefine
   };
 }
 
-/** The time and blocks left until a planned upgrade. Undefined values are unknown. */
+/** The time and blocks left until a planned upgrade. Unknown values are undefined. */
 export interface UpgradeCountdown {
   readonly plan: UpgradePlan;
   /** Number of blocks until the plan's height; 0 at or above that height. */
@@ -97,11 +99,11 @@ export interface UpgradeCountdown {
 
 interface SeenChain {
   readonly upgrade?: SeenUpgrade;
-  /** The newest known block, and the polls that first showed it. */
+  /** The newest known height, when it last increased, and when a poll first saw a height. */
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/** Returns the countdown to the plan in a history. `headMs` is the poll's time if it saw the chain's head. */
+/** Returns the countdown to the plan in a poll history. `headMs` is the time of the poll if it saw the newest block. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,
@@ -131,7 +133,10 @@ export function headSeenMs({ atMs, chain: { head } }: Observation): number | und
   return head.state === "up" ? atMs : undefined;
 }
 
-/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs` is when the text is shown. */
+/**
+ * Formats a countdown: "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs` is when the
+ * text is shown.
+ */
 export function countdownText(
   { plan, remainingBlocks, atMs, doneMs }: UpgradeCountdown,
   nowMs: number,
@@ -145,7 +150,7 @@ export function countdownText(
   return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${rangeText(atMs.low, atMs.high)} UTC)`;
 }
 
-/** Shorter time ranges than this are shown with seconds. */
+/** Time ranges shorter than this are shown with seconds. */
 const SHORT_MS = 600_000;
 
 /** Formats a range: "2026-11-22 06:49 to 06:53". Adds seconds if the range is short, and the second date if the dates differ. */

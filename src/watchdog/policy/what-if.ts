@@ -5,14 +5,17 @@ import { endRate, missesByBoundary, type SeenMonth } from "./month-forecast.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
 export interface SidecarRestart {
-  /** Time from the stop signal until the sidecar listens again. */
+  /** Time from the stop signal until the sidecar is listening again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /** True if the chain waits for this validator, as a chain with a single validator does. Each block then takes longer. */
+  /**
+   * True if the chain waits for this validator, as a chain with a single validator does. During the restart, each block then takes
+   * longer.
+   */
   readonly chainWaits: boolean;
 }
 
-/** When a sidecar stops, its calls fail for about this long before it refuses connections. */
+/** When a sidecar stops, the node's calls fail for about this long before the sidecar refuses connections. */
 const DRAIN_MS = 8000;
 /** The node's calls keep failing for this long after the sidecar listens again, because of its connection backoff. */
 const RECONNECT_MS = 11_000;
@@ -36,8 +39,8 @@ export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
 }
 
 /**
- * Returns the cost of additional bad blocks this month, compared with the middle of the forecast. Undefined until the rate and
- * the block time are known. Blocks after the end of the month are ignored.
+ * Returns the cost of additional bad blocks this month, compared with the middle of the forecast. Returns undefined until the rate
+ * and the block time are known. Blocks after the end of the month are ignored.
  */
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {
   const { counts, remainingBlocks: remaining, forecast, policy } = assessment;

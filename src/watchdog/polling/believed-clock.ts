@@ -5,44 +5,49 @@ import type { ClockView, Witness } from "../sources/observation.ts";
 
 /**
  * A clock whose `nowMs` continues to follow the monotonic clock when the machine's clock is set, until there is evidence that the
- * machine's clock is right. The watchdog uses it for all its decisions.
+ * machine's clock is right. The watchdog uses this clock for all its decisions.
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0. The times
-   * move by as much as `nowMs` moved. In the first poll, stored times later than `nowMs` move back to `nowMs`.
+   * Compares the machine's clock with a poll's times. Returns by how much `nowMs` moved (usually 0), so that the times of earlier
+   * polls can move by the same amount. In the first poll, stored times later than `nowMs` move back to `nowMs`.
    */
   readonly compare: (evidence: ClockEvidence) => number;
   /** Returns `Observation.clock`, and the number of times the clock has been moved so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** Evidence from a poll about the current time. */
 interface ClockEvidence {
   /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block, which the current time cannot precede. Undefined while the block cannot be read. */
+  /** Time of the chain's newest block, which the current time cannot precede; undefined while the block cannot be read. */
   readonly chainMs: number | undefined;
-  /** Time of the last stored poll, which the current time cannot precede. Used only by the first call. Undefined if none. */
+  /**
+   * Time of the last stored poll, which the current time cannot precede. Used only by the first call. Undefined if no poll is
+   * stored.
+   */
   readonly lastPollMs: number | undefined;
 }
 
-/** Clocks agree if they differ by less than this. On a slow chain, the newest block may be this old. */
+/** Clocks that differ by less than this agree. On a slow chain, the newest block may be this old. */
 const TOLERANCE_MS = MINUTE_MS;
 
 /** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert fires earlier. */
+/**
+ * How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert about the clock fires
+ * earlier.
+ */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** If a source shows an earlier time than this, its clock was never set. */
+/** A source's clock that shows an earlier time than this was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
 /** Responses older than this are ignored, because the clock may have been stepped since. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** How well a given time is confirmed. If the chain's newest block is close to the time, the chain alone decides. */
+/** How well a given time is confirmed. The chain alone decides if its newest block is close to that time. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that trusts the machine's clock until the first poll. */
@@ -55,11 +60,11 @@ export function createBelievedClock(machine: Clock): BelievedClock {
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** True until `nowMs` is confirmed. Until then, it is only a best guess. */
+  /** True until `nowMs` is confirmed. Until then, `nowMs` is only a best guess. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
-  /** The offset cannot be lower than this, according to the newest block that any poll has seen. */
+  /** Lower bound of the offset, according to the newest block that any poll has seen. */
   let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;
@@ -128,7 +133,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
         : refutedText(seen.offsetMs, witnesses);
       return doubt(text, isNear(best, offsetMs) && problem !== "" ? offsetMs : best);
     }
-    // The chain's newest block is in the future.
+    // The chain's newest block is later than the clock.
     if (standingOf(offsetMs) === "refuted" && chainMs !== undefined && offsetMs < chainMs - TOLERANCE_MS)
       return doubt(behindText(seen.offsetMs + readMs, chainMs + readMs), chainMs);
     if (own === "refuted") return doubt(refutedText(seen.offsetMs, witnesses), offsetMs);

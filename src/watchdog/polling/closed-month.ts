@@ -24,13 +24,13 @@ export interface BlockTimeAt {
 }
 
 export interface PaymentSearch {
-  /** The newest block. Undefined while unreadable. */
+  /** The newest block; undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before the newest block's month. Undefined if the watchdog counted no blocks in that month. */
+  /** The month before the newest block's month; undefined if the watchdog counted no blocks in that month. */
   readonly closed: ClosedMonth | undefined;
-  /** The revenue module's parameters and counts. Undefined while unreadable. */
+  /** The revenue module's parameters and counts; undefined while they cannot be read. */
   readonly revenue: RevenueReading | undefined;
-  /** Wall clock, ms. */
+  /** Current wall-clock time, in ms. */
   readonly nowMs: number;
 }
 
@@ -43,13 +43,13 @@ export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promi
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** The last assessment. Its policy is the chain's policy if so configured. Undefined before the first poll. */
+  /** The last assessment. If so configured, its policy is the chain's policy. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
 /**
- * Returns the watchdog's count for a month, and the payment found for it. Undefined until the month is finalized, or if no blocks
- * were counted in the month.
+ * Returns the watchdog's count for a month and the payment found for that month. Returns undefined until the month is finalized,
+ * and if no blocks were counted in it.
  */
 export function closedMonth(
   { ledgers, payments }: WatchdogState,

@@ -26,17 +26,17 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 /** The outcome of one poll, derived from its observation and the previous state. */
 export interface Evaluation {
   /**
-   * The observation with two corrections. If two nodes respond at one URL, the node's page is replaced with an error. So is an
-   * absent module that the chain used to have.
+   * The observation with two corrections. The page of a node whose URL alternates between two processes is replaced with an error.
+   * A module that is now absent although the chain used to have it is also replaced with an error.
    */
   readonly observation: Observation;
   readonly sources: readonly SeenSource[];
   readonly state: WatchdogState;
   readonly assessment: Assessment;
-  /** Absent while neither the chain nor other validators' votes are read. */
+  /** The validator's standing; absent while neither the chain nor other validators' votes are read. */
   readonly standing?: Standing;
   readonly compared: ComparedPrices;
-  /** Undefined if no upgrade is known. */
+  /** The countdown to the planned upgrade; undefined if no upgrade is known. */
   readonly upgrade: UpgradeCountdown | undefined;
   /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
@@ -47,22 +47,22 @@ export interface Evaluation {
 export interface EvaluationOptions {
   readonly alerts: AlertOptions;
   readonly intervalMs: number;
-  /** The validator's consensus address. Absent if the watchdog does not read the validator's votes. */
+  /** The validator's consensus address; absent if the watchdog does not read the validator's votes. */
   readonly consensusAddress?: string | undefined;
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled. The readings are then not counted; a later poll counts their blocks. */
+  /** True while a gap is being filled. Readings are not counted during this time; a later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
+  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
-  /** Delay of the poll's start compared with its schedule, in ms. Absent if not measured. */
+  /** Delay of the poll's start compared with its schedule, in ms; absent if not measured. */
   readonly lateMs?: number | undefined;
-  /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
+  /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
 }
 
-/** Evaluates one observation: counts its blocks, applies the policy, and advances every alert. Pure. */
+/** Evaluates one observation as a pure function: counts its blocks, applies the policy, and advances every alert. */
 export function planEvaluation(
   state: WatchdogState,
   observation: Observation,
@@ -158,7 +158,7 @@ function standingIn(observation: Observation, meanMs: number | undefined): { rea
   return isRead ? { standing } : {};
 }
 
-/** Compares prices, except for prices that are too old for the alerts about them. */
+/** Compares prices, leaving out prices that are too old for the price alerts. */
 function comparePrices(
   observation: Observation,
   history: PollHistory,
@@ -176,7 +176,7 @@ function comparePrices(
 interface AlertInput
   extends Pick<ConditionInput, "observation" | "assessment" | "lateMs" | "peers" | "payments"> {
   readonly ledger: LedgerView;
-  /** Undefined until known. */
+  /** The chain's block time; undefined until it is known. */
   readonly blockTime?: BlockTime | undefined;
 }
 
@@ -185,19 +185,18 @@ export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "maj
   readonly intervalMs: number;
 }
 
-/** Result of {@link alertOnPoll}. */
 interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
   /** Input for this validator's next poll. */
   readonly history: PollHistory;
 }
 
-/** Minimum allowed gap between two polls, so that slow polls do not interrupt a short `for`. */
+/** Lower limit of the allowed gap between two polls, so that slow polls do not interrupt a short `for`. */
 const MIN_GAP_MS = 60_000;
 
 /** The allowed gap between two polls, in poll intervals. */
 const GAP_POLLS = 3;
 
-/** Evaluates all conditions for one poll of one validator, and advances its alerts. Pure. */
+/** Evaluates all conditions for one poll of one validator, and advances the validator's alerts. This function is pure. */
 export function alertOnPoll(
   state: AlertingState,
   { ledger, blockTime, ...input }: AlertInput,

@@ -17,7 +17,9 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** With up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
+/**
+ * With up to this many validators, statuses are formatted on request. With more validators, the first request would take too long.
+ */
 export const MAX_LAZY = 50;
 
 const watchdogGauge = gaugesOf([], (status: WatchdogStatus) => [[[], status]]);
@@ -134,7 +136,7 @@ export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges for one validator. If there are few validators, the values are computed when read. */
+  /** Sets all gauges for one validator. With few validators, the values are computed only when they are read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
    * Returns the page with all metrics in the registry. Each validator's gauge lines are formatted in `showStatus`, because
@@ -152,7 +154,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** Each validator's last status, the latest one last, because gauges without a validator label show the latest status. */
+  /** Each validator's last status. The latest status comes last, because gauges without a validator label show it. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
@@ -257,7 +259,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
   );
 }
 
-/** Formats one line of the page, as prom-client does. */
+/** Formats one line of the metrics page, as prom-client does. */
 function line(name: string, { labels, value }: Series): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
@@ -265,7 +267,7 @@ function line(name: string, { labels, value }: Series): string {
 }
 
 function escaped(text: string): string {
-  // Search first, because almost no label contains such a character, and one search is faster than three replacements.
+  // Search first, because almost no label contains a character to escape, and one search is faster than three replacements.
   return /[\\\n"]/.test(text)
     ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
     : text;

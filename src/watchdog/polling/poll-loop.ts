@@ -28,7 +28,7 @@ import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 
 /** Polls one validator's sources and evaluates the result. */
 export interface PollLoop {
-  /** Polls until the signal fires. Throws {@link WatchdogError} if the node is on the wrong chain. */
+  /** Polls until the signal fires. Throws {@link WatchdogError} if a node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
   /** Returns the status as of the last poll, as JSON. */
@@ -63,7 +63,7 @@ export interface PollSettings {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
-  /** At least one. */
+  /** The validators to poll; at least one. */
   readonly validators: readonly ValidatorConfig[];
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
@@ -80,7 +80,7 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Fills gaps from Prometheus. If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
-  /** Returns the sidecars of the chain's other validators. Absent if there are no other validators. */
+  /** Returns the sidecar prices of the chain's other validators; absent if there are no other validators. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Receives the status after every poll. */
   readonly onPoll?: (status: WatchdogStatus) => void;
@@ -101,7 +101,7 @@ export function createPollLoop(
   const { name } = validator.target;
   const startedAtMs = clock.nowMs();
   const lastSuccessMs = new Map<string, number>();
-  // With a single validator, the log needs no names.
+  // With a single validator, the log needs no validator names.
   const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
   const logChanges = createChangeLog(logger);
   const options = {
@@ -129,7 +129,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with the poll's times. If the clock moves as a result, the times in all lasting state move with it. */
+  /** Compares the clock with the poll's times. If this moves the clock, all times in the lasting state move by the same amount. */
   const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
     const { head } = observation.chain;
@@ -249,7 +249,7 @@ export function countingOptions(
   return {
     intervalMs,
     consensusAddress: target.consensusAddress,
-    // Prometheus scrapes at its own interval.
+    // Use Prometheus's staleness limit, because Prometheus scrapes at its own interval.
     gapMs: target.isStored ? Math.max(60_000, prometheus?.staleMs ?? 0) : undefined,
   };
 }
@@ -267,11 +267,11 @@ function alertOptions(config: PollSettings): AlertOptions {
   return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
-/** The month's last blocks may be committed up to this long after the month's end. */
+/** The month's last blocks may be committed up to this long after the end of the month. */
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. One poll takes place right at the end of a month, and another soon after it. The node's
+ * Returns the time until the next poll. One poll takes place right at the end of a month, and another poll soon after. The node's
  * counters then show the results of the few blocks in between, and how many of these blocks belong to the month.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
@@ -280,7 +280,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws if a node is on a different chain than the configuration or the state specifies. */
+/** Throws if a node is on a chain other than the chain in the configuration or the state. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -299,8 +299,8 @@ function requireChain(
 }
 
 /**
- * Creates a function that logs changes from one poll to the next. At the first poll, it logs every source. It logs the tier only
- * once the month has enough blocks.
+ * Creates a function that logs changes from one poll to the next. The first call logs every source. The tier is logged only once
+ * the month has enough blocks.
  */
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();
@@ -353,7 +353,7 @@ function logSources(
     errorCodes.set(key, code);
     if (seen.state === "up") logger.info(isFirst ? "source is up" : "source recovered", fields);
     else if (seen.state === "absent") logger.info("the chain has no such module, which is normal", fields);
-    // Current nodes and sidecars serve no oracle metrics, so a refused connection needs no warning.
+    // Current nodes and sidecars do not serve the oracle metrics page, so a refused connection needs no warning.
     else if (source === "oracle-metrics" && code === "refused")
       logger.info("no oracle metrics on this machine, which is normal", fields);
     else logger.warn("source scrape failed", { ...fields, code, error: seen.failure.text });

@@ -22,15 +22,15 @@ import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 
 interface PollContext {
-  /** The chain to which the nodes must belong. If undefined, they may be on any chain, but must all be on the same chain. */
+  /** The chain to which the nodes must belong. If undefined, the nodes may be on any chain, as long as it is the same chain. */
   readonly chainId: string | undefined;
   /** The last block that the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns the count of a past month. Absent if the watchdog does not search for payments. */
+  /** Returns the count of a past month; absent if the watchdog does not search for payments. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
-/** Reads all sources of one validator in parallel. If a source fails, the observation has its error. Rejects only on abort. */
+/** Reads all sources of one validator in parallel. If a source fails, the observation contains the error. Rejects only on abort. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
 export interface StoredNodeOptions {
@@ -60,7 +60,7 @@ interface PollerDeps {
   ) => PaymentReader | undefined;
 }
 
-/** Creates a poller for one validator. For prices, it first tries the path that responded at the previous poll. */
+/** Creates a poller for one validator. The poller first requests prices from the path that responded at the previous poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
   const dates = new Map<string, Witness>();
@@ -85,7 +85,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
     const egress = new Map(reached);
-    // Read the chain after the nodes, so that its latest block is never behind their counts. The ledger needs this because it
+    // Read the chain after the nodes, so that its latest block is never behind their counts. The ledger needs this order because it
     // finds a month's first block by height.
     const chainSeen = await chain(counted, signal);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
@@ -134,7 +134,7 @@ function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader
     ),
   );
   const ofRest = chain === undefined ? [] : failover.endpointsOf(chain.rest);
-  // The search for payments uses RPC.
+  // Exclude the payment source, because payment searches use RPC.
   const ofChain = SOURCE_NAMES.filter(
     (source) => source.startsWith("chain-") && source !== "chain-payment",
   ).map((source) => ({ source, endpoints: ofRest }));
@@ -146,7 +146,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** The time that each host's responses in this poll show, by host. */
+  /** The times shown by the responses in this poll, by host. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -209,7 +209,7 @@ function createStoredNodeReader(
   const readPrices = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // Wait for Prometheus's own deadline, which applies to the queries of all validators together.
+  // Limit only this poll's wait. The query serves all validators and has Prometheus's own deadline.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {
@@ -243,7 +243,7 @@ type FailoverReader = ReturnType<typeof createFailoverReader>;
 /** For this long after a failure, a URL is tried last, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
 
-/** Statuses returned by a server, or a proxy in front of it, that cannot respond now or that refuses this client. */
+/** HTTP statuses returned by a server, or by a proxy in front of it, that currently cannot respond or that refuses this client. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
 interface FallbackGroup {
@@ -256,9 +256,9 @@ interface FallbackGroup {
 
 /**
  * Creates a reader. `groups` lists the endpoints of each source in order of preference; requests are for the first endpoint or a
- * path below it. All URLs in a group lead to the same server, so the counters belong to one process regardless of which URL was
- * read. A request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that
- * the server is unavailable. If all URLs fail, the error is the last URL's error.
+ * path below it. All URLs in a group lead to the same server, so the counters belong to one process no matter which URL was read. A
+ * request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that the server
+ * is unavailable. If all URLs fail, the result is the last URL's response or error.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],

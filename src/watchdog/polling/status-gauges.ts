@@ -20,7 +20,10 @@ function byEstimate(read: (estimate: "low" | "middle" | "high") => Reading): Rea
   return (["low", "middle", "high"] as const).map((estimate) => [estimate, read(estimate)]);
 }
 
-/** Creates gauges for parts of a status, with the labels `validator` and `chain_id`. Absent until the chain's id is known. */
+/**
+ * Creates gauges for parts of a status, with the labels `validator` and `chain_id`. The gauges are absent until the chain's id is
+ * known.
+ */
 function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatus) => readonly Part<T>[]) {
   return gaugesOf(["validator", "chain_id", ...by], (status: WatchdogStatus): readonly Part<T>[] => {
     const { validator, chainId } = status;
@@ -103,7 +106,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "Time of the block with last month's payment. Absent while it is missing.",
     ({ outcome, timeMs }) => (outcome === "missing" ? undefined : timeMs / 1000),
   ),
-  // The current month under the reward policy.
+  // The current month, assessed under the reward policy.
   oracle_watchdog_month_success_ratio_bound: assessmentGauge(
     "The month's success ratio if all unknown blocks were bad (low) or good (high).",
     ({ bounds }) => bounds && Object.entries({ low: toRatio(bounds.low), high: toRatio(bounds.high) }),

@@ -118,7 +118,7 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
   pairs: values(words, ({ pairs }) => pairs),
 }));
 
-/** An alert as the status shows it. `GET /api/alerts` returns all details. */
+/** An alert as the status shows it. `GET /api/alerts` returns the alert with all details. */
 const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),
@@ -171,7 +171,10 @@ export const statusView = jsonView<WatchdogStatus>(
   }),
 );
 
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
+/**
+ * Joins all validators' JSON into the reply to `GET /api/status`, which contains the first validator and a list of all validators.
+ * `config` is JSON.
+ */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;

@@ -21,18 +21,18 @@ import { isActive } from "../alerts/silence.ts";
 /** State of one source as of the last poll. */
 export interface SourceStatus {
   readonly name: SourceName;
-  /** Name of the node. Undefined for chain sources. */
+  /** Name of the node; undefined for chain sources. */
   readonly node: string | undefined;
   /** True if the last scrape succeeded, even if the chain lacks the module. */
   readonly up: boolean;
   /** True if the chain lacks the module. */
   readonly isAbsent?: true;
-  /** The last scrape's error; empty if the source is up. */
+  /** The last scrape's error; empty if the scrape succeeded. */
   readonly error: string;
-  /** Undefined if no scrape in this process has succeeded. */
+  /** When a scrape last succeeded; undefined if no scrape in this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
   readonly durationMs: number;
-  /** The source's URLs in order of preference. Absent if there is only one URL. */
+  /** The source's URLs in order of preference; absent if there is only one URL. */
   readonly endpoints?: readonly EndpointState[];
 }
 
@@ -40,21 +40,21 @@ export interface SourceStatus {
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The part of `counts` whose month is only estimated. */
+  /** The part of `counts` whose time is only estimated. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if nothing was read. */
+  /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
-  /** Undefined until a block has been counted. */
+  /** The month's success rate; undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
-  /** Hash of the finalized month. Undefined while the month can still change. */
+  /** Hash of the finalized month; undefined while the month can still change. */
   readonly hash: string | undefined;
 }
 
-/** The data about one validator that the API, the page and the metrics show. */
+/** One validator's data for the API, the page and the metrics. */
 export interface WatchdogStatus {
   readonly validator: string;
-  /** Undefined before a node's first reading. */
+  /** The id of the validator's chain; undefined before a node's first reading. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
   /** When the last poll ended; undefined before the first poll. */
@@ -66,27 +66,27 @@ export interface WatchdogStatus {
   readonly current: MonthStatus;
   /** All months that have blocks, newest first. */
   readonly months: readonly MonthStatus[];
-  /** Undefined before the first poll. */
+  /** The current month's assessment; undefined before the first poll. */
   readonly assessment: Assessment | undefined;
-  /** The validator's standing on the chain at the last poll. Absent if the chain is not read. */
+  /** The validator's standing on the chain at the last poll; absent if the chain is not read. */
   readonly standing?: Standing;
-  /** True if any sidecar has prices. "unknown" means that the watchdog cannot read them. */
+  /** "present" if any sidecar has prices; "unknown" if the watchdog cannot read the prices. */
   readonly prices: "present" | "missing" | "unknown";
-  /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
+  /** Pairs that have a price on any node, sorted; empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
-  /** The sidecars' prices at the last poll, compared with the chain's and with each other. Absent before the first poll. */
+  /** The sidecars' prices at the last poll, compared with the chain's and with each other; absent before the first poll. */
   readonly compared?: ComparedPrices;
-  /** The chain's planned upgrade. Absent if no upgrade is known. */
+  /** The chain's planned upgrade; absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
-  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
+  /** Payments for closed months, oldest first; absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
   /** All alerts, including inactive ones. */
   readonly alerts: readonly AlertStatus[];
-  /** Empty before the first poll. */
+  /** The states of all configured sources; empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Number of deliveries that each channel has yet to accept, for all validators. */
+  /** Number of pending deliveries by channel, for all validators together. */
   readonly pending: ReadonlyMap<string, number>;
-  /** Number of deliveries to each channel that are no longer attempted, for all validators. */
+  /** Number of dead letters by channel, for all validators together. */
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Number of silences currently in effect. */
   readonly activeSilences: number;
@@ -110,7 +110,7 @@ export interface StatusInput {
   readonly lateMs?: number;
 }
 
-/** Identifies one of a validator's sources. */
+/** Returns a key that identifies one of a validator's sources. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
   return `${node}/${source}`;
 }

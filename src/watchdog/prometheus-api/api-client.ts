@@ -16,11 +16,11 @@ export interface PrometheusConnection {
   readonly tenant?: string;
   /** Time limit for one query, including the body. */
   readonly deadlineMs: number;
-  /** Limits for one response: its bytes, its series, and the samples of all series. */
+  /** Limits for one response: its size in bytes, and its numbers of series and samples. */
   readonly maxResponseBytes: number;
   readonly maxSeries: number;
   readonly maxPoints: number;
-  /** See `WatchdogConfig`. */
+  /** Network settings for the API; see `WatchdogConfig`. */
   readonly network?: NetworkOptions;
 }
 
@@ -37,7 +37,7 @@ export interface Series {
 }
 
 interface Point {
-  /** Time of the scrape by Prometheus's clock. */
+  /** Time of the scrape, according to Prometheus's clock. */
   readonly atMs: number;
   /** The sample's value. Infinities become NaN. */
   readonly value: number;
@@ -47,7 +47,7 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** The fraction of the limits on series and samples that this query may use. Default and maximum: 1. */
+  /** The fraction of the limits on series and samples that this query may use; 1 by default and at most. */
   readonly share?: number;
 }
 
@@ -97,18 +97,18 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** The response passed to the library, because the real samples are read as they arrive. */
+/** An empty response that is passed to the library, because the real samples are read as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
- * The library only builds the request, and `send` sends it. The library itself would read the whole body, without a limit or a
- * signal, and drop the warnings that mark a result as incomplete.
+ * Creates a driver with which the library only builds the request, while `send` sends it. The library itself would read the whole
+ * body, without a limit or a signal, and drop the warnings that mark a result as incomplete.
  */
 async function createDriver(
   { url }: PrometheusConnection,
   send: (url: string, form: string) => Promise<void>,
 ): Promise<PrometheusDriver> {
-  // Load the library only if such an API is configured, because the library is large.
+  // Load the library only if a Prometheus API is configured, because the library is large.
   const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url.replace(/\/$/, ""),
@@ -149,18 +149,20 @@ const SAMPLE = "{{[{[[";
 /** Maximum nesting depth of brackets. The API uses 6 levels, plus a few more in its statistics. */
 const MAX_DEPTH = 16;
 
-/** Maximum number of characters buffered before parsing: for a sample, a series without its samples, and everything else. */
+/**
+ * Maximum number of characters buffered before parsing, separately for a sample, a series without its samples, and everything else.
+ */
 const MAX_TEXT = 65_536;
 
 /** Maximum number of characters that a parsed part leaves in the text: "0," and white space. */
 const MAX_PLACE = 4;
 
-/** Maximum average number of labels per series. A label takes up about 100 bytes of memory. */
+/** Maximum average number of labels per series. A label uses about 100 bytes of memory. */
 const MAX_LABELS = 20;
 
 /**
- * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that only
- * the returned data and a few chunks are in memory. Reading stops at a limit. Throws {@link SourceError}.
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that only the
+ * returned data and a few chunks are in memory. Throws {@link SourceError} if the response is invalid or exceeds a limit.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();
@@ -270,8 +272,8 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks a response whose series have been removed. Rejects it if it has warnings or if VictoriaMetrics marks it as partial,
- * because the store then could not read all of its data, and missing series would be treated as zero.
+ * Checks a response whose series have been removed. Rejects responses that have warnings or that VictoriaMetrics marks as partial:
+ * the store could not read all of its data, and missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
@@ -294,7 +296,7 @@ const MAX_ERROR_CHUNKS = 8;
 /** Maximum length of Prometheus's own message in an error. */
 const MAX_REASON = 200;
 
-/** Creates the error for a failed request, with its status and Prometheus's own message. */
+/** Creates the error for a failed request, with the HTTP status and Prometheus's own message. */
 async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
@@ -304,7 +306,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts an error to one that contains neither the address nor the credentials. */
+/** Converts an error to an error that contains neither the address nor the credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

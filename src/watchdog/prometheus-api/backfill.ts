@@ -26,7 +26,7 @@ interface BackfillerOptions extends BackfillOptions {
   readonly counting: LedgerOptions;
 }
 
-/** Limits for one poll, which must end regardless of the gap's length. */
+/** Limits on one poll's backfill, because the poll must end regardless of the gap's length. */
 const PIECES_PER_POLL = 24;
 const FILL_MS = 5000;
 
@@ -39,7 +39,7 @@ interface Failing {
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is in the ledger, except for how far it has searched without finding samples. */
+/** Creates a backfiller. The ledger stores its progress, except for how far it has searched without finding samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -141,8 +141,8 @@ interface FillOptions extends LedgerOptions {
 }
 
 /**
- * Counts stored readings by the same rules as scraped readings. Marks blocks and rollups as backfilled, and records the filled
- * time range as an event. Pages that are not newer than the last reading change nothing.
+ * Counts stored readings by the same rules as scraped readings. Marks blocks and rollups as backfilled, and records the filled time
+ * range as an event. Pages that are not newer than the last reading are ignored.
  */
 export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
@@ -201,7 +201,7 @@ function chainOf(
   return { ...NO_CHAIN, head: { state: "up", value, durationMs: 0 } };
 }
 
-/** Adds an event for the part that was filled, or extends the event for the previous part. */
+/** Adds an event for the part of the gap that was filled, or extends the previous part's event. */
 function withEvent(ledger: Ledger, before: Ledger): Ledger {
   const fromMs = before.sources.calls.checkpoint?.atMs;
   const toMs = ledger.sources.calls.checkpoint?.atMs;
@@ -218,7 +218,7 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
 export interface BackfillOptions {
   /** Only gaps longer than this are filled. */
   readonly afterMs: number;
-  /** Maximum age of samples. */
+  /** Maximum age of the samples to read, relative to the newest reading. */
   readonly longestMs: number;
   /** If queries have failed for this long, the gap is counted without Prometheus. */
   readonly giveUpMs: number;
@@ -231,9 +231,9 @@ interface Gap {
 }
 
 /**
- * Returns the gap that a poll's readings would close. Undefined if the readings follow the previous readings soon enough, if
- * nothing could be read, or before the first reading. A gap starts where the ledger ends, so the gap's month is never finalized
- * and no part is filled twice.
+ * Returns the gap that a poll's readings would close. Returns undefined if the readings follow the previous readings closely
+ * enough, if nothing could be read, or before the first reading. A gap starts where the ledger ends, so the gap's month is never
+ * finalized and no part is filled twice.
  */
 export function planGap(
   ledger: Ledger | undefined,
@@ -263,7 +263,10 @@ export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns the length of the next parts after a part was too large. Undefined if that part already had the shortest length. */
+/**
+ * Returns the length of the next parts after the response for a part was too large. Returns undefined if that part already had the
+ * shortest length.
+ */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

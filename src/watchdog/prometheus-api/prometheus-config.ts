@@ -6,7 +6,7 @@ import type { BackfillOptions } from "./backfill.ts";
 
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
-  /** Samples older than this are not used. */
+  /** Maximum age of samples; older samples are not used. */
   readonly staleMs: number;
 }
 

@@ -35,7 +35,7 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // Read two scrapes of the sidecar, because one scrape does not show which prices it updates.
+      // Read two scrapes of the sidecar, because one scrape does not show which prices the sidecar is updating.
       rangeMs: 2 * staleMs,
       // All validators' polls start within one interval, and each must get a result from its own interval.
       shareMs: intervalMs / 2,
@@ -120,7 +120,7 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
   };
 }
 
-/** Reads one validator's vote extensions from one node. The node has a series per validator, pair and result. */
+/** Reads one validator's vote extensions from one node. The node exports one series per validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -177,7 +177,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
     );
   const pairs = [...latest.tickerUpdates].filter(([pair, count]) => {
     const known = before.tickerUpdates.get(pair) ?? 0n;
-    // A counter that fell was restarted at zero.
+    // A counter that has fallen was reset to zero.
     return count > known || (count < known && count > 0n);
   });
   return {
@@ -202,7 +202,7 @@ type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 interface SharedQueryOptions {
   /** Patterns that match the metrics' names. */
   readonly metrics: readonly string[];
-  /** The labels of all targets. */
+  /** The label sets of all targets. */
   readonly sets: readonly Labels[];
   readonly rangeMs: number;
   /** Calls made within this time share the same result. */
@@ -212,28 +212,28 @@ interface SharedQueryOptions {
 interface SharedQueryDeps {
   readonly read: ReadSamples;
   readonly clock: Clock;
-  /** Ends the queries. */
+  /** Aborts all queries. */
   readonly signal: AbortSignal;
 }
 
-/** The result of one query: series by the labels that selected them. */
+/** The result of one query, with the series grouped by the labels that selected them. */
 interface Result {
   readonly atMs: number;
   readonly byLabels: ReadonlyMap<string, readonly Series[]>;
 }
 
 interface Chunk extends SelectorOf {
-  /** Number of targets that the query had before it was split. */
+  /** Number of targets in the query before it was split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
 
-/** The parts of a split query may together use this many times the limits for one query. */
+/** Together, the parts of a split query may use up to this multiple of the limits for one query. */
 const MAX_SHARES = 4;
 
 /**
  * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
- * time. If a response is too large, its query stays split in two until the process ends. A single target may use only its part of
+ * time. If a response is too large, its query stays split in two until the process ends. A single target may use only its share of
  * {@link MAX_SHARES}, so that a target with too many series does not hide other targets.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // All waiting callers get the error. Ignore the error here, because there may no longer be any waiting callers.
+      // Ignore the error here, because all waiting callers get it, and there may no longer be any.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }

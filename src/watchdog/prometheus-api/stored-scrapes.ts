@@ -27,8 +27,8 @@ const RESPONSES = "app_oracle_responses";
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Returns undefined if there is no
- * such target. Throws {@link SourceError} if there are several targets, because their counts would be added up.
+ * Finds the only target with these labels whose page `isOwn` recognizes by its metric names. Returns undefined if there is no such
+ * target. Throws {@link SourceError} if there are several targets, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start or, if there is none, from `up`. These metrics have no labels
- * of their own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
- * the labels of a process start, but not the labels of `up`.
+ * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. Neither metric has labels
+ * of its own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change the
+ * labels of the process start time, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>
@@ -98,7 +98,10 @@ function toTarget(labels: ReadonlyMap<string, string>, series: readonly Series[]
   };
 }
 
-/** Removes the target's labels. If a page label has the same name as a target label, Prometheus renames it to `exported_…`. */
+/**
+ * Removes the target's labels. If a page label has the same name as a target label, Prometheus renames the page label to
+ * `exported_…`.
+ */
 function pageLabels(
   labels: ReadonlyMap<string, string>,
   target: ReadonlyMap<string, string>,
@@ -113,8 +116,8 @@ function pageLabels(
 }
 
 /**
- * Drops scrapes that lack a call series contained in an earlier scrape of the same process. A query may read a scrape while it is
- * being stored, and missing series would be treated as zero.
+ * Drops scrapes that lack a call series contained in an earlier scrape of the same process. A query may read a scrape while
+ * Prometheus is still storing it, and missing series would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
   const complete: StoredScrape[] = [];

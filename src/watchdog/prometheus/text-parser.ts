@@ -39,7 +39,7 @@ function parseSampleLine(line: string): Sample {
   return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
 }
 
-/** Returns the metric name if the line starts like a sample, even for lines that {@link parseSampleLine} refuses. */
+/** Returns the metric name of a line that starts like a sample, even if {@link parseSampleLine} rejects the line. */
 function metricNameOf(line: string): string {
   const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   if (quoted !== undefined) return unescapeText(quoted);
@@ -154,12 +154,12 @@ function skipBlanks(line: string, from: number): number {
   return at;
 }
 
-/** Shortens a text for an error. */
+/** Shortens a text for use in an error message. */
 export function clip(text: string, limit = 60): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-/** What is wrong with a page. `line` is counted from 1. */
+/** The reason why a page is invalid. Line numbers start at 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
@@ -171,9 +171,9 @@ export type PrometheusTextErrorFacts =
 /** Thrown if a page is not valid Prometheus text. */
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
-/** Receives the samples in page order. */
+/** Receives a page's samples in page order. */
 interface PrometheusSink {
-  /** Returns true for metrics whose lines must be readable. Other unreadable lines are skipped. Default: all metrics. */
+  /** Returns true for metrics whose lines must be readable. Unreadable lines of other metrics are skipped. Default: all metrics. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
@@ -189,9 +189,9 @@ export interface PageLimits {
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page
- * comes in chunks of any size. The parser ignores comments and skips unreadable lines of metrics that the sink does not need,
- * e.g. native histograms. It runs in linear time and buffers at most one line. Do not use it after an error.
+ * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
+ * arrive in chunks of any size. The parser ignores comments and skips unreadable lines of metrics that the sink does not need, e.g.
+ * native histograms. It runs in linear time and buffers at most one line. Do not use the parser after an error.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // No sample or comment begins with "<". The error mentions web pages, because a wrong URL often leads to a web page.
+    // No sample or comment begins with "<". A dedicated error mentions web pages, because a wrong URL often leads to one.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
@@ -232,7 +232,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       from = to + 1;
     }
     unfinished = isSkipping ? "" : buffered.slice(from);
-    // Also apply the limit to unfinished lines, because a page without line feeds would otherwise fill the memory.
+    // Apply the limit to unfinished lines as well, because a page without line feeds would otherwise fill the memory.
     if (unfinished.length > lineLimit) {
       parseLine(unfinished);
       isSkipping = true;
@@ -240,7 +240,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
     }
   };
   return {
-    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. Lines are checked once complete. */
+    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
     push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
     /**
      * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last

@@ -12,11 +12,11 @@ import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
-  /** When the alert was resolved. Undefined if it was still firing at the end of the month. */
+  /** When the alert was resolved; undefined if it was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
   /** Number of blocks missed in the month by the time the alert fired. */
   readonly misses: bigint;
-  /** The name of the firing alert that muted this one. Undefined if a notification would have been sent. */
+  /** The name of the firing alert that muted this alert; undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
 }
 
@@ -31,8 +31,8 @@ export interface BacktestOptions {
 const GAP_POLLS = 3;
 
 /**
- * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Counts are stored by
- * hour, so alerts about counts are timed to the hour. Alerts about halts and gaps are timed exactly.
+ * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Alerts about counts are
+ * accurate to the hour, because counts are stored by hour. Alerts about halts and gaps are timed exactly.
  */
 export function backtest(
   data: ValidatorData,
@@ -58,7 +58,7 @@ export function backtest(
     // Consecutive polls often share one results object, which is checked only once.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Skip polls that change nothing. Few of a month's polls change anything.
+    // Skip polls that change nothing, as most of a month's polls do.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
@@ -83,8 +83,8 @@ const NOBODY = {
 };
 
 /**
- * Merges polls for counts with polls for events, oldest first. During an event, uses only the event's polls, with the results for
- * counts from the last poll before them.
+ * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used, each with the
+ * results of the latest poll for counts.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -154,7 +154,10 @@ function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOpti
 
 const WEEK_MS = 7 * DAY_MS;
 
-/** `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that cannot be evaluated. */
+/**
+ * Creates the report for `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that
+ * cannot be evaluated.
+ */
 export function backtestReport(
   validators: readonly ValidatorData[],
   month: Month,

@@ -104,7 +104,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the facts for a report's JSON. Undefined facts come from older watchdogs. */
+/** Encodes the facts for a report's JSON. `facts` is undefined if an older watchdog sent none. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
@@ -114,7 +114,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   };
 }
 
-/** Returns sentences about a validator's chain, each with a name. Empty while nothing is known. */
+/** Returns sentences about a validator's chain, each with the validator's name as a prefix; empty while nothing is known. */
 export function chainItems(
   validator: string,
   facts: ChainFacts | undefined,
@@ -131,7 +131,7 @@ export function chainItems(
   return texts.map((text) => `${validator}: ${text}`);
 }
 
-/** Returns the same sentences for several validators, as a list. */
+/** Returns the sentences of {@link chainItems} for several validators, as a list. */
 export function chainBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }

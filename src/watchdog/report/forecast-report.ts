@@ -11,7 +11,7 @@ import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts"
 import type { ValidatorData } from "./validator-data.ts";
 import { percentOrNull, formatRate } from "../policy/reward-tier.ts";
 
-/** `forecast`: how the month will end, how far away each boundary is, and whether rotation is near. */
+/** Creates the report for `forecast`: how the month will end, how far away each boundary is, and whether rotation is near. */
 export function forecastReport(validators: readonly ValidatorData[]): Report {
   const rows = validators.map(({ ledger, assessment }) => forecastCells(ledger.validator, assessment));
   return {
@@ -104,15 +104,15 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
   }
 }
 
-/** An event that might happen, and the bad blocks that it would add. */
+/** A hypothetical event, and the number of bad blocks that it would add. */
 export interface Scenario {
   /** Name of the event: "an outage of 4 h". */
   readonly name: string;
-  /** Returns the bad blocks; undefined until the block time is known. */
+  /** Returns the number of bad blocks; undefined until the block time is known. */
   readonly misses: (data: ValidatorData) => bigint | undefined;
 }
 
-/** `what-if`: the cost of an outage or a sidecar restart this month if it happened now. */
+/** Creates the report for `what-if`: the cost this month of an outage or a sidecar restart that happens now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
     const { ledger, policy, assessment } = data;

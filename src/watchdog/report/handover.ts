@@ -18,7 +18,7 @@ import { sparkline } from "../../platform/report/sparkline.ts";
 import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** One line of the timeline. */
+/** One line of the shift's timeline. */
 interface Moment {
   readonly atMs: number;
   readonly validator: string;
@@ -26,7 +26,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: what happened during a shift, and what the next shift has to take over. */
+/** Creates the report for `report handover`: what happened during a shift, and what the next shift has to take over. */
 export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
@@ -116,7 +116,7 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   ];
 }
 
-/** Columns for {@link headroomCells}. */
+/** Column titles for {@link headroomCells}. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
 /** Describes how far away both boundaries are. Returns "–" for a boundary whose distance is unknown. */
@@ -178,7 +178,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** Maximum number of bars that show a shift's misses. A bar never covers less time than the counts that it shows. */
+/** Maximum number of bars that show a shift's misses. No bar covers less time than the counts that it shows. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

@@ -25,21 +25,21 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** The facts about one validator's month that reports state. */
+/** Facts about one validator's month, as stated in reports. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** The success rate. Undefined if no block has been counted, in which case `tier` and `payCents` are also undefined. */
+  /** The success rate; undefined if no block has been counted, in which case `tier` and `payCents` are also undefined. */
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** Pay according to each of the two curves between the policy's boundaries. All blocks are treated as signed. */
+  /** The pay under each of the two curves, with the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
-  /** The bad blocks in each of the day's 24 hours, in UTC. */
+  /** The month's bad blocks by hour of the day (24 entries, UTC). */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
   /** The cost of all missed blocks in the month. */
@@ -47,7 +47,7 @@ export interface MonthFacts {
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
-  /** The payment for the month. Absent if the watchdog did not search for it. */
+  /** The payment for the month; absent if the watchdog did not search for it. */
   readonly payment?: Payment;
   /** Each source's rate, except for sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
@@ -72,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Don't use minutes for a closed month: its facts would change once the minutes are deleted, after only 12 hours.
+  // Don't use minutes for a closed month, because its facts would change once the minutes are deleted after 12 hours.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -124,7 +124,7 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Lists what would have changed the month's tier, one sentence each. */
+/** Lists the circumstances that would have changed the month's tier, one sentence each. */
 export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];

@@ -15,7 +15,10 @@ import { standingJson } from "../policy/standing-json.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** `report oracle`: one month for all validators, with details for each. A finalized month always gives the same report. */
+/**
+ * Creates the report for `report oracle`: one month for all validators, with details for each. A finalized month always yields the
+ * same report.
+ */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const open = validators.filter(isCompared(month));
@@ -40,7 +43,10 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/** Returns true if comparisons with other validators apply to the month. Comparisons show the current state, not a past month. */
+/**
+ * Returns true if comparisons with other validators apply to the month. Comparisons show the current state, not a past month's
+ * state.
+ */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }
@@ -54,13 +60,13 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** Returns the months' common currency. Undefined if the currencies differ, because a sum then has no currency. */
+/** Returns the months' common currency; undefined if the currencies differ, because a sum then has no currency. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
-/** `report month-close`: why each validator is paid what it is paid, and what would have changed that. */
+/** Creates the report for `report month-close`: the reasons for each validator's pay, and what would have changed it. */
 export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
@@ -83,7 +89,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** States which pay column applies. */
+/** States which of the table's pay columns applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;

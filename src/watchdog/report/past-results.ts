@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. These polls follow the last poll before the
- * event every `intervalMs`, until `afterMs` after the event's end.
+ * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. After the last poll before the event, there is
+ * one poll every `intervalMs`, until `afterMs` after the event's end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -86,7 +86,7 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  // The last poll in a halt still saw no new block, while the last poll in a gap was the first to read a node again.
+  // The last poll of a halt still saw no new block, whereas the last poll of a gap was the first to read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
   const evaluate = (atMs: number, poll: ConditionInput): void => {
@@ -139,8 +139,8 @@ function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObserva
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Returns a ledger's view as it was at an earlier time. Minutes are not stored for that long, so an hour's blocks are spread
- * evenly over the hour. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
+ * Returns a ledger's view as it was at an earlier time. Minutes are not stored long enough, so each hour's blocks are spread evenly
+ * over the hour. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();

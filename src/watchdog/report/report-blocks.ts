@@ -70,8 +70,8 @@ function missItem(kind: "commits" | "votes", shared: Standing["commits"]): reado
 }
 
 /**
- * Compares validators with the other validators in their sets in one table, and explains missing comparisons. If `nowMs` is
- * given, prints ages.
+ * Compares validators with the other validators in their sets in one table, and explains missing comparisons. If `nowMs` is given,
+ * ages are included.
  */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
@@ -119,8 +119,8 @@ const MAX_INCIDENTS = 40;
 
 /**
  * Lists one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and what
- * ended them. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks in the same period that
- * belong to no incident.
+ * ended each incident. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks in the same period
+ * that are not part of any incident.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

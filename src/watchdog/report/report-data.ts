@@ -28,10 +28,10 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Maximum range of a request: thirteen months, so that a request cannot read everything. */
+/** Maximum time range of a request: thirteen months, so that no request can read everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
-/** Creates the routes from which commands read. */
+/** Creates the HTTP routes from which report commands read their data. */
 export function createReportRoutes(source: OracleReportSource): readonly ApiRoute[] {
   return [
     serveRoute(REPORT_DATA_ROUTE, (request) => reply(request, source)),
@@ -103,7 +103,7 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-/** The time spans over which an assessment reads days, hours and minutes. */
+/** How far back an assessment reads days, hours and minutes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
 /** Encodes a validator's data for reports: the range, and the data from which the current assessment at `nowMs` is computed. */
@@ -260,7 +260,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // Older watchdogs don't send this field.
+    // Older watchdogs don't send `quiet_ms`.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -274,7 +274,7 @@ const policy = z
   );
 const event = z
   .object({
-    // A newer watchdog may report kinds that this program does not know; for them, show the text.
+    // Accept any kind, because a newer watchdog may report unknown kinds, whose text can still be shown.
     kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
     from: z.number(),
     to: z.number(),
@@ -294,7 +294,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // Older watchdogs don't send ranges.
+  // Older watchdogs don't send `misses`.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

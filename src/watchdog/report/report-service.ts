@@ -31,14 +31,14 @@ export interface ReportServiceDeps extends ChannelDeps {
 /** How long to wait before trying again to complete a report. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Maximum number of attempts before a report is abandoned. All attempts together take about two days. */
+/** Maximum number of attempts before a report is abandoned. Together, these attempts take about two days. */
 const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
- * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not
- * running is created at the next start. A report that was missed because the process or its machine was suspended is created once
- * it resumes.
+ * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not running
+ * is created at the next start. A report that was missed because the process or its machine was suspended is created after the
+ * process resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -88,8 +88,8 @@ export function createReportService(
 
 /**
  * Returns the time of a scheduled report that may have been missed while the watchdog was not running. Delivered reports are not
- * sent again. Returns undefined if there is no folder, because deliveries are then unknown, and for daily reports before the
- * first delivery.
+ * sent again. Returns undefined if no folder is configured, because past deliveries are then unknown, and for daily reports before
+ * the first delivery.
  */
 function missedBefore(
   kind: ScheduleKind,
@@ -113,7 +113,7 @@ function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly 
   ];
 }
 
-/** Calls `publish` until everything is sent. Never rejects. */
+/** Calls `publish` until everything has been sent; never rejects. */
 async function publishUntilDone(
   publish: () => Promise<boolean>,
   { clock, random, logger }: ReportServiceDeps,
@@ -134,7 +134,10 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates due reports and delivers all undelivered reports. It returns true if none are left. */
+/**
+ * Returns a function that creates due reports and delivers all undelivered reports. The returned function returns true if no
+ * undelivered reports are left.
+ */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],
@@ -188,15 +191,17 @@ type ScheduleKind = "daily" | "monthly";
 
 /** A report that is due, and the name for its files. */
 interface DueReport {
-  /** The id, e.g. "handover-2026-11-02" or "month-close-2026-10". It is always the same for the same day or month. */
+  /** The id, e.g. "handover-2026-11-02" or "month-close-2026-10". The id is always the same for the same day or month. */
   readonly id: string;
   readonly report: Report;
 }
 
-/** How long to wait for a month to be finalized. After that, its reports state that the month is still open. */
+/** How long to wait for a month to be finalized. After this time, the month's reports state that the month is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for a final month. */
+/**
+ * Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for the month to be finalized.
+ */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -221,14 +226,14 @@ export function dueReports(
 
 const stored = z.record(z.string(), z.number());
 
-/** Maximum number of entries; the oldest are dropped. */
+/** Maximum number of entries in the log; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
 const FILE = "delivered.json";
 
 /**
- * Opens the log of deliveries, so that a restart neither repeats nor loses reports. `place` is "file" or a channel name. Without
- * a folder, the log is kept in memory. If the file is unreadable, the log is empty, and the reports are repeated.
+ * Opens the log of deliveries, so that a restart neither repeats nor loses reports. `place` is "file" or a channel name. Without a
+ * folder, the log is kept in memory. If the file is unreadable, the log starts empty, and reports are sent again.
  */
 function openDeliveredLog(directory: string | undefined) {
   const path = directory === undefined ? undefined : join(directory, FILE);

@@ -11,7 +11,7 @@ import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 interface ReportedWatchdog {
   /** Returns one status per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Returns the validator's counts that are in memory; undefined before its first reading. */
+  /** Returns a validator's counts from memory; undefined before the validator's first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** Returns all validators' past and firing alerts, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
@@ -34,7 +34,7 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** Reads from the state file. While the disk is failing, only the data in memory is used, and the status shows why. */
+  /** Reads from the state file. While the disk is failing, only the data in memory is used, and the status shows the reason. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
@@ -47,7 +47,7 @@ export function createWatchdogReports(
       return absent;
     }
   };
-  /** Returns a validator's counts; undefined before its first reading. */
+  /** Returns a validator's counts from memory and the state file; undefined before the validator's first reading. */
   const viewOf = (validator: string): LedgerView | undefined => {
     const memory = watchdog().ledger(validator);
     if (memory === undefined) return undefined;
@@ -91,7 +91,7 @@ export function createWatchdogReports(
         return [standing === undefined ? data : { ...data, standing }];
       });
   };
-  /** Returns the time of the validators' oldest last poll; undefined while any validator has never been polled. */
+  /** Returns the earliest of the validators' last poll times; undefined until every validator has been polled. */
   const polledAtMs = (): number | undefined => {
     const times = watchdog()
       .statuses()

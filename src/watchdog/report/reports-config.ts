@@ -7,10 +7,10 @@ import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface ReportsConfig {
-  /** When to create the daily report, as a cron expression in UTC. Undefined if there is no daily report. */
+  /** When to create the daily report, as a cron expression in UTC; undefined if there is no daily report. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
-  /** The folder for the reports' files. Undefined if no files are written. */
+  /** The folder for report files; undefined if no files are written. */
   readonly directory: string | undefined;
   readonly formats: readonly ReportFormat[];
   /** The names of the notification channels that receive reports as text. */

@@ -18,7 +18,7 @@ import { standingJson } from "../policy/standing-json.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 export interface OracleNow {
-  /** Undefined before the first poll. */
+  /** When the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
   /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
@@ -31,7 +31,7 @@ export interface OracleNow {
 /** If the last poll is older than this, it does not show the current state. */
 const STALE_MS = 120_000;
 
-/** `status`: shows rate, tier, headroom and firing alerts in a few lines. */
+/** Creates the report for `status`: rate, tier, headroom and firing alerts in a few lines. */
 export function statusReport(now: OracleNow): Report {
   const rows = now.validators.map(({ ledger, assessment }) => {
     const { rate, tier, rewardCents, policy } = assessment;
@@ -82,7 +82,10 @@ function missedText({ ledger, assessment }: ValidatorData): string {
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
-/** A known problem is the outcome even if other facts are unknown. Otherwise, the outcome is "unseen" if anything is unknown. */
+/**
+ * A known problem determines the outcome even if other facts are unknown. Without a problem, the outcome is "unseen" if anything is
+ * unknown.
+ */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
@@ -175,7 +178,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** `why`: explains current problems with their consequences and remedies, and what caused this month's misses. */
+/** Creates the report for `why`: current problems with their consequences and remedies, and the causes of this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);
@@ -209,7 +212,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that no other alert causes, together with the alerts that it causes, directly or through other alerts. */
+/** A firing alert that is not caused by another alert, together with the alerts that it causes directly or through other alerts. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];

@@ -15,18 +15,21 @@ export const alertEpisode = z.object({
   /** When an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** Undefined while the alert is firing. */
+  /** When the alert was resolved; undefined while it is firing. */
   resolvedAtMs: z
     .number()
     .nullable()
     .transform((atMs) => atMs ?? undefined),
   /** The reason when the alert fired. */
   reason: z.string(),
-  /** The reason at the last poll. Absent if the alert is not firing, or if an older watchdog does not send it. */
+  /** The reason at the last poll; absent if the alert is not firing, or if an older watchdog does not report this reason. */
   reasonNow: z.string().exactOptional(),
   /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
-  /** Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for other alerts. */
+  /**
+   * Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for alerts that send
+   * notifications or are not firing.
+   */
   quietNow: z.string().exactOptional(),
   /** Who is working on the alert, e.g. "kim: new disk", and since when. */
   acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
@@ -48,27 +51,30 @@ export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode
   readonly inhibits: readonly string[];
 }
 
-/** Other facts about the chain at the last poll: the planned upgrade, payments, and its prices compared with the sidecars'. */
+/**
+ * Other facts about the chain at the last poll: the planned upgrade, payments, and a comparison of the chain's and the sidecars'
+ * prices.
+ */
 export interface ChainFacts {
-  /** The planned upgrade. Absent if no upgrade is known. */
+  /** The chain's planned upgrade; absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
   readonly compared: ComparedPrices;
-  /** Payments for closed months, oldest first. Absent if no search for payments was made. */
+  /** Payments for closed months, oldest first; absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
 }
 
-/** The data from which reports on one validator are created. */
+/** One validator's data for reports. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;
-  /** The current month. */
+  /** The current month's assessment. */
   readonly assessment: Assessment;
   /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
-  /** Absent if an older watchdog does not report pending alerts. */
+  /** The pending alerts; absent if an older watchdog does not report them. */
   readonly pending?: readonly z.output<typeof pendingAlert>[];
-  /** Absent if an older watchdog does not report these facts. */
+  /** Other facts about the chain; absent if an older watchdog does not report them. */
   readonly chain?: ChainFacts;
-  /** The standing as of the last poll. Absent if the chain is not read or an older watchdog does not report it. */
+  /** The standing as of the last poll; absent if the chain is not read or an older watchdog does not report it. */
   readonly standing?: Standing;
 }

@@ -15,10 +15,10 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
-/** Deployed chains use the first path; newer oracle modules use the second. */
+/** REST paths of the chain's prices. Deployed chains serve the first path, and newer oracle modules serve the second path. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader for a chain. Without a target, the chain's sources are "not-configured". */
+/** Creates a reader for a chain. Without a target, all of the chain's sources are "not-configured". */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -99,8 +99,8 @@ function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
 }
 
 /**
- * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block read halves
- * the range of heights, so 4 blocks are read after one poll interval and 15 after six hours.
+ * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block that is read
+ * halves the range of heights, so the search takes 4 reads after one poll interval and 15 reads after six hours.
  */
 async function findMonthEdge(
   latest: Block,
@@ -131,7 +131,7 @@ async function readRevenue(
   if (operatorAddress === undefined) return reading;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
   // The chain returns 400 for a validator that has no block in the period, and 500 while it lacks the price that it needs to
-  // compute payments. The parameters are known in both cases.
+  // compute payments. In both cases, the parameters are still known.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
   return stats === undefined ? reading : { ...reading, stats: toRevenueStats(stats) };
 }
@@ -141,7 +141,7 @@ interface Block {
   readonly chainId: string;
   readonly height: bigint;
   readonly timeMs: number;
-  /** Base64 addresses of the validators that signed the previous block. Absent if only the header was read. */
+  /** Base64 addresses of the validators that signed the previous block; absent if only the header was read. */
   readonly signers?: ReadonlySet<string>;
 }
 
@@ -184,7 +184,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]) {
   });
 }
 
-/** Returns the number of decimals if the chain states it. Pairs with Ethereum have 18. */
+/** Returns the number of decimals if the chain states it, e.g. 18 for pairs with ETH. */
 function decimalsOf(field: JsonField): { readonly decimals?: number } {
   if (!field.isPresent()) return {};
   const decimals = field.asUint64();

@@ -4,17 +4,20 @@ import { SourceError } from "./observation.ts";
 import { drain, type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
-/** Maximum size of a response. */
+/** Maximum size of a response, in bytes. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Sends requests to a chain's REST server. All functions throw {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Returns undefined if the chain does not have the path's resource (404 or 501). */
+  /** Requests a path. Returns undefined if the chain does not have the path's resource (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
-  /** Throws `absent` if the chain has no such module. */
+  /** Requests a module's path. Throws an error with code `absent` if the chain lacks the module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Uses the first path that the chain serves. Throws `absent` if the chain has none of the modules. */
+  /**
+   * Returns the response of the first path that the chain serves. Throws an error with code `absent` if the chain has none of the
+   * modules.
+   */
   readonly ofAnyModule: (
     paths: readonly string[],
     query: string,
@@ -22,7 +25,7 @@ export interface Rest {
   ) => Promise<{ readonly root: JsonField; readonly path: string }>;
 }
 
-/** Maximum size of responses that are not results. */
+/** Maximum size of an error response, in bytes. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
@@ -56,12 +59,12 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   };
 }
 
-/** The code that a gateway returns for an item that does not exist. */
+/** The gRPC status code that a gateway returns for an item that does not exist. */
 const NOT_FOUND = 5;
 
 /**
- * Returns true if a response shows that its chain has no such module: no path with that name, or no service behind it. Any other
- * failure is a failure of the endpoint, even if it concerns a single item.
+ * Returns true if a response shows that the chain lacks the requested module: there is no such path, or no service behind it. Any
+ * other failure is a failure of the endpoint, even if it concerns a single item.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;
@@ -70,7 +73,10 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/** Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if not JSON. */
+/**
+ * Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if the text is not
+ * JSON.
+ */
 export function responseField(text: string, problem = "the response does not come from a chain"): JsonField {
   const value = parseJson(text);
   const root = new JsonField(value, "", (path, expected) => {

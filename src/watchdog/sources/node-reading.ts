@@ -20,19 +20,25 @@ const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
 /** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = "app_report_status_per_validator";
-/** The prefix is `cometbft`, formerly `tendermint`, or the namespace set under [instrumentation] in config.toml. */
+/**
+ * Matches metrics that contain a height. The prefix is `cometbft`, formerly `tendermint`, or the namespace set under
+ * [instrumentation] in config.toml.
+ */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
 const PEERS = /^\w+_p2p_peers$/;
 const POWER = /^\w+_consensus_validator_power$/;
 const LAST_SIGNED = /^\w+_consensus_validator_last_signed_height$/;
 const MISSED = /^\w+_consensus_validator_missed_blocks$/;
-/** The Cosmos SDK exports `server_info` with its own version, while other programs export `…_build_info`. */
+/**
+ * Matches metrics that contain a version. The Cosmos SDK exports `server_info` with its own version, while other programs export
+ * `…_build_info`.
+ */
 const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
-/** Patterns that match the names of the metrics that counting needs. */
+/** Patterns that match the names of the metrics needed for counting. */
 export const CALL_METRICS: readonly string[] = [
   PROCESS_START,
   RESPONSES,
@@ -60,9 +66,9 @@ const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] 
 interface NodeReadingOptions {
   /** The chain to read if the page contains several chains. */
   readonly chainId?: string | undefined;
-  /** The validator whose vote extensions are read. The page has lines for every validator and pair. */
+  /** The validator whose vote extensions are read. The page has lines for all validators and pairs. */
   readonly consensusAddress?: string | undefined;
-  /** The pair for which all validators' votes are read. Absent until it is chosen. */
+  /** The pair for which all validators' votes are read; absent until a pair has been chosen. */
   readonly pair?: string | undefined;
 }
 
@@ -72,7 +78,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** Returns true for metrics of which at least one exists once the node has voted, regardless of the result. */
+/** Returns true for vote metrics. Once the node has voted, with whatever result, at least one of them exists. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }
@@ -81,8 +87,8 @@ const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRI
 
 /**
  * Creates a reader of one node's metrics page. From one page to the next, the reader compares all validators' votes for a single
- * pair, which it chooses on the first page. For all pairs, a large validator set has thousands of series. Throws
- * {@link SourceError}.
+ * pair, which it chooses on the first page. Only one pair is compared, because all pairs of a large validator set have thousands of
+ * series. Throws {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,
@@ -90,7 +96,7 @@ export function createMetricsReader(
 ) {
   let pair: string | undefined;
   const track = consensusAddress === undefined ? undefined : createVoteTracker(consensusAddress);
-  /** Adds the comparison to a reading. */
+  /** Adds the comparison of all validators' votes to a reading. */
   const withVotes = (reading: NodeReading, samples: readonly Sample[]): NodeReading => {
     if (consensusAddress === undefined || track === undefined) return reading;
     if (reading.votes?.byValidator.has(consensusAddress) === true)
@@ -134,7 +140,7 @@ function isVoteCall({ name, labels }: Pick<Sample, "name" | "labels">): boolean 
 
 /**
  * Reads a node's page. Throws {@link SourceError} if the page has no node metrics or lacks the selected chain, if it contains
- * several chains and none is selected, or if a value is out of range.
+ * several chains but none is selected, or if a value is out of range.
  */
 export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodeReading {
   const chain = chooseChain(samples, options.chainId);
@@ -197,7 +203,7 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained at least one price. */
+/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained any price. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
@@ -211,7 +217,7 @@ function votesOf(own: readonly Sample[], pair: string | undefined): NodeReading[
   return byValidator.size === 0 ? undefined : { pair, byValidator };
 }
 
-/** Returns the pair for which a validator had the most prices, as the node prints it. Undefined if the validator has no votes. */
+/** Returns the pair for which a validator had the most prices, as the node prints it; undefined if the validator has no votes. */
 export function bestPairOf(samples: readonly Sample[], address: string): string | undefined {
   return bestPair(samples, address)?.[0];
 }
@@ -222,7 +228,7 @@ function bestPair(own: readonly Sample[], address: string): readonly [string, Vo
   return first && rest.reduce((most, one) => (one[1].withPrice > most[1].withPrice ? one : most), first);
 }
 
-/** Adds up the wanted reports by the value of a label. */
+/** Adds up the selected reports by the value of a label. */
 function countReports(
   own: readonly Sample[],
   label: "ticker" | "validator",
@@ -282,7 +288,7 @@ function countOf(sample: Sample | undefined): bigint | undefined {
   return sample && requireEvents(sample);
 }
 
-/** Removes undefined fields, because absent fields mean that a value was not seen. */
+/** Removes undefined fields, because an absent field means that its value was not seen. */
 function withoutUndefined(
   page: { readonly [Key in keyof NodeReading]: NodeReading[Key] | undefined },
 ): NodeReading {

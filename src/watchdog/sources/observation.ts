@@ -18,7 +18,7 @@ export type Seen<T> =
       readonly state: "error";
       readonly failure: SourceFailure;
       readonly durationMs: number;
-      /** True if the failure is from an earlier poll, because the source is waiting before it is read again. */
+      /** True if the failure is from an earlier poll, because the reader is waiting before it reads the source again. */
       readonly isRepeated?: true;
     }
   | { readonly state: "absent"; readonly durationMs: number }
@@ -29,7 +29,7 @@ export function readingOf<T>(seen: Seen<T> | undefined): T | undefined {
   return seen?.state === "up" ? seen.value : undefined;
 }
 
-/** All data read by one poll of one validator. An absent field was not seen and never means zero. */
+/** All data read by one poll of one validator. An absent field means that the value was not seen, and never means zero. */
 export interface Observation {
   /** The validator's name in the configuration. */
   readonly validator: string;
@@ -38,11 +38,11 @@ export interface Observation {
   /** The nodes in configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** How far `atMs` can be trusted. Absent if it is fully trusted. */
+  /** How far `atMs` can be trusted; absent if it is fully trusted. */
   readonly clock?: ClockView;
-  /** The times that the sources' clocks showed. Absent if they showed no times. */
+  /** The times that the sources' clocks showed; absent if they showed no times. */
   readonly dates?: readonly Witness[];
-  /** The states of the URLs of sources that have several URLs. Absent if there are no such sources. */
+  /** The states of the URLs of sources that have several URLs; absent if there are no such sources. */
   readonly endpoints?: readonly SourceEndpoints[];
 }
 
@@ -57,11 +57,11 @@ export interface Witness {
 
 /** This machine's clock compared with the monotonic clock, the sources' `Date` headers and the chain. */
 export interface ClockView {
-  /** Since when the clock has been trusted, on the scale of `atMs`. Absent if it is not trusted. */
+  /** The time since which the clock has been trusted, on the same scale as `atMs`; absent if the clock is not trusted. */
   readonly believedSinceMs?: number;
-  /** A sentence that explains why the clock is not trusted; empty if it is trusted. */
+  /** A sentence that explains why the clock is not trusted; empty if the clock is trusted. */
   readonly problem: string;
-  /** How the clock changed since the last poll, for the ledger. Absent if the clock did not change. */
+  /** How the clock changed since the last poll, for the ledger; absent if the clock did not change. */
   readonly change?: string;
 }
 
@@ -71,14 +71,14 @@ export interface EndpointState {
   readonly host: string;
   /** True if this URL returned the last response. */
   readonly isUsed: boolean;
-  /** False for half a minute after a failed request. */
+  /** False for half a minute after a failed request, unless a later request succeeds. */
   readonly isUp: boolean;
 }
 
 /** The states of a source's URLs after a poll, if the source has more than one URL. */
 interface SourceEndpoints {
   readonly source: SourceName;
-  /** Name of the node. Absent for chain sources. */
+  /** Name of the node; absent for chain sources. */
   readonly node?: string;
   readonly endpoints: readonly EndpointState[];
 }
@@ -91,13 +91,13 @@ export interface NodeObservation {
   /** The oracle metrics page. A refused connection is normal: current nodes and sidecars do not serve this page. */
   readonly oracleMetrics: Seen<OracleReading>;
   readonly sidecar: Seen<SidecarReading>;
-  /** The node's gRPC port, from which the sidecar reads its market map. */
+  /** The node's gRPC server, from which the sidecar reads its market map. */
   readonly grpc: Seen<Reached>;
-  /** Outbound connections by "host:port". Empty if none are configured. */
+  /** Outbound connections by "host:port"; empty if none are configured. */
   readonly egress: ReadonlyMap<string, Seen<Reached>>;
 }
 
-/** A connection that was accepted. */
+/** The result of a connection attempt that was accepted. */
 export interface Reached {
   readonly target: string;
 }
@@ -108,20 +108,20 @@ export interface NodeReading {
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
-  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
+  /** Why the page does not show whether the node votes, although its validator has voting power. If present, both counts are 0. */
   readonly votesUnseen?: string;
-  /** Number of unreadable lines of other metrics. Absent if there were no such lines. */
+  /** Number of unreadable lines of metrics that are not needed; absent if there were no such lines. */
   readonly skippedLines?: number;
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
   /** Versions of the program (if shown on the page) and of Go: "v9.1.3, go1.23.12". */
   readonly version?: string;
-  /** When Prometheus took the sample, by its clock. Absent if the page was scraped in this poll. */
+  /** When Prometheus took the sample, according to Prometheus's clock; absent if the page was scraped in this poll. */
   readonly sampledAtMs?: number;
   /** Time on the node machine's clock according to the response's `Date` header, to the second. */
   readonly clockMs?: number;
-  /** Time on the watchdog's clock when the page with `clockMs` arrived. Other sources in the poll may take longer. */
+  /** Time on the watchdog's clock when the page with `clockMs` arrived. The poll's other sources may take longer. */
   readonly clockReadAtMs?: number;
   readonly isSyncing?: boolean;
   readonly peers?: number;
@@ -133,7 +133,7 @@ export interface NodeReading {
   readonly extendVotes?: ReadonlyMap<string, bigint>;
   /** Durations of the node's calls to its sidecar, in ms. A call that timed out is included only in `count`. */
   readonly oracleLatency?: Histogram;
-  /** The watched validator's vote extensions in blocks, by consensus address. */
+  /** The watched validator's vote extensions as found in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /**
    * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only
@@ -145,7 +145,7 @@ export interface NodeReading {
   readonly voteComparison?: PeerComparison;
 }
 
-/** Texts longer than this are not considered a program's version. */
+/** Longer texts are not treated as a program's version. */
 export const MAX_VERSION = 60;
 
 /** One validator's vote extensions since the reporting node was started. */
@@ -154,7 +154,7 @@ export interface VoteReports {
   readonly withPrice: bigint;
   /** Number of blocks without a vote from the validator. */
   readonly absent: bigint;
-  /** Number of blocks counted. */
+  /** Number of blocks for which the node counted votes. */
   readonly total: bigint;
 }
 
@@ -175,14 +175,14 @@ export interface PricesReading {
   readonly pairs: readonly string[];
   /** Prices by pair, as whole numbers scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** Time of the sidecar's last price update, in ms. Undefined before the first update. */
+  /** Time of the sidecar's last price update, in ms; undefined before the first update. */
   readonly tickedAtMs: number | undefined;
   /** The sidecar's version; empty if the sidecar reports no version. */
   readonly version: string;
   readonly url: string;
 }
 
-/** The data on the oracle metrics page. Old nodes serve this page, but sidecars do not. */
+/** The data on the oracle metrics page, which is served by old nodes but not by sidecars. */
 export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
@@ -191,7 +191,7 @@ export interface OracleReading {
 export interface SidecarReading {
   readonly processStartMs?: number;
   readonly version?: string;
-  /** Number of unreadable lines of other metrics. Absent if there were no such lines. */
+  /** Number of unreadable lines of metrics that are not needed; absent if there were no such lines. */
   readonly skippedLines?: number;
   /** Number of times the price loop has run. It runs about 4 times per second. */
   readonly systemUpdates: bigint;
@@ -199,17 +199,17 @@ export interface SidecarReading {
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
   /** Number of providers that each pair can currently use. */
   readonly marketProviders: ReadonlyMap<string, number>;
-  /** Number of decimals of each pair's price in the price API. The map or a pair is missing if the page does not state it. */
+  /** Number of decimals of each pair's price in the price API. A missing map or pair means that the page states no decimals. */
   readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderReading>;
 }
 
 /** One of a sidecar's price providers. */
 export interface ProviderReading {
-  /** The protocol by which the sidecar reads from the provider. Undefined until the provider's first response. */
+  /** The protocol by which the sidecar reads from the provider; undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** Number of failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */
+  /** Number of failed responses by code, e.g. code 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
   /** Number of WebSocket events by name: "healthy", "unhealthy", "read_success", "dial_err", … */
   readonly webSocket: ReadonlyMap<string, bigint>;
@@ -220,8 +220,8 @@ export interface ProviderReading {
 }
 
 /**
- * The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. Absent
- * parts are not configured.
+ * The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. Parts that
+ * are not configured are absent.
  */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
@@ -229,7 +229,7 @@ export interface ChainObservation {
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueReading>;
   readonly upgrade?: Seen<UpgradeReading>;
-  /** The result of searching for last month's payment. Also absent or "not-configured" if there is nothing to search for. */
+  /** The result of searching for last month's payment. Absent or "not-configured" if there is nothing to search for. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersReading>;
@@ -240,7 +240,7 @@ export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
   readonly blockTimeMs: number;
-  /** The first block of the current UTC month, by block time. Absent if the month has not changed since the last poll. */
+  /** The first block of the current UTC month, by block time; absent if the month has not changed since the last poll. */
   readonly monthEdge?: MonthEdge;
 }
 
@@ -257,7 +257,7 @@ export interface MonthEdge {
   readonly firstHeight: bigint;
 }
 
-/** The data from the validator set: its size, and the validator's membership in it. */
+/** The data from the validator set: the set's size, and the validator's membership in it. */
 export interface ValidatorReading {
   readonly size: number;
   readonly isInSet: boolean;
@@ -273,18 +273,18 @@ export interface ChainPrice {
   readonly pair: string;
   /** The height at which the price was set; 0 if the pair has never had a price. */
   readonly height: bigint;
-  /** The time of the block at that height. Undefined if the pair has never had a price. */
+  /** The time of the block at that height; undefined if the pair has never had a price. */
   readonly blockTimeMs: number | undefined;
   /** The price as a whole number, scaled by `decimals`. */
   readonly price: bigint;
-  /** Absent if the chain does not state the decimals. */
+  /** Number of decimals; absent if the chain does not state it. */
   readonly decimals?: number;
 }
 
 /** The data from the revenue module, the chain's reward programme. */
 export interface RevenueReading {
   readonly params: RevenueParams;
-  /** The chain's counts for the validator. Absent if the configuration names no operator address. */
+  /** The chain's counts for the validator; absent if the configuration names no operator address. */
   readonly stats?: RevenueStats;
 }
 
@@ -305,7 +305,7 @@ export interface RevenueStats {
   readonly committedBlocks: bigint;
   readonly committedVotes: bigint;
   readonly inActiveSet: bigint;
-  /** Number of blocks in the period so far. */
+  /** Number of blocks so far in the payment period. */
   readonly totalBlocks: bigint;
 }
 
@@ -345,7 +345,7 @@ interface SourceFailure {
   readonly text: string;
 }
 
-/** Returns the node's page for callers that need votes. While the page shows no votes, returns an error. */
+/** Returns the node's page for callers that need votes, or an error if the page shows no votes. */
 export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
@@ -355,7 +355,7 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
 const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
-/** Returns the node's page for callers that need all its data. While it shows no votes or no height, returns an error. */
+/** Returns the node's page for callers that need all of its data, or an error if the page shows no votes or no height. */
 export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
@@ -379,7 +379,7 @@ export function onSourceError<T>(
   };
 }
 
-/** Converts any error that a scrape throws. */
+/** Converts any error that a scrape throws to a {@link SourceFailure}. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (error instanceof SourceError) return { code: error.facts.code, text: error.message };
   if (error instanceof PrometheusTextError) return { code: "not-metrics", text: error.message };
@@ -391,7 +391,7 @@ export function toSourceFailure(error: unknown): SourceFailure {
     : { code: "unreachable", text };
 }
 
-/** Returns true if the connection was refused. For several addresses, Node throws an AggregateError with the first code. */
+/** Returns true if the connection was refused. For several addresses, Node's AggregateError has the first address's code. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);

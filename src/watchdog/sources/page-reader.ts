@@ -22,13 +22,16 @@ export interface Page {
   readonly body: AsyncIterable<Uint8Array>;
   /** Time on the server's clock according to its `Date` header, to the second. */
   readonly clockMs?: number;
-  /** The address to which the server redirects or, for any other status, has redirected. Contains no credentials or query. */
+  /**
+   * The address to which the server redirects or, for a status other than a redirect, has redirected. Contains no credentials or
+   * query.
+   */
   readonly redirect?: string;
 }
 
 /**
- * Requests a page, with a GET or a form POST. Rejects if there is no response. The signal also stops the reading of the body.
- * `sent` contains the request's headers.
+ * Requests a page, with a GET or a form POST. Rejects if there is no response. The signal also aborts reading the body. `sent`
+ * contains the request's headers.
  */
 export type PageReader = (
   url: string,
@@ -58,10 +61,10 @@ const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "E
  * time.
  */
 export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {
-  // Connections per origin. Two sources may share a host and port.
+  // Allow two connections per origin, because two sources may share a host and port.
   const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
   const kept = createRemoteConnections(settings, network);
-  /** Opens a new connection for each request. */
+  /** Connections that are opened for a single request each. */
   const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
   const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
     request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {
@@ -105,8 +108,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the endpoint's headers to each request. If a page below an endpoint redirects, shows only the host,
- * because the path may contain a key.
+ * Returns a reader that adds the endpoint's headers to each request. If a page below an endpoint redirects, only the redirect's
+ * host is shown, because the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -123,7 +126,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Includes encodings that were not requested, because some proxies compress everything. */
+/** Decompressors by content encoding, including encodings that were not requested, because some proxies compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -166,7 +169,7 @@ async function forEachChunk(
   }
 }
 
-/** Reads the body as UTF-8. Throws {@link SourceError} if it exceeds `maxBytes`. */
+/** Reads a page's body as UTF-8. Throws {@link SourceError} if the body exceeds `maxBytes`. */
 export async function readText(page: Page, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   await forEachChunk(page, maxBytes, (chunk) => chunks.push(chunk));
@@ -214,8 +217,8 @@ export async function readMetricsPage(
 ): Promise<Pick<Page, "clockMs"> & { readonly samples: readonly Sample[]; readonly skippedLines?: number }> {
   const page = await requireOk(await read(url, signal));
   const samples = new Map<string, Sample>();
-  // A node's page may have 5 MB, of which the watchdog needs a few lines. Parse each chunk as it arrives, so that only wanted
-  // samples are in memory.
+  // A node's page may be 5 MB in size, of which the watchdog needs only a few lines. Parse each chunk as it arrives, so that only
+  // wanted samples are in memory.
   const parser = createPrometheusTextParser({
     needs,
     sample: (sample) => {

@@ -8,7 +8,7 @@ const coin = z.strictObject({ amount: integer, denom: z.string() });
 /** An amount in the base unit of a denomination. */
 export type Coin = Readonly<z.output<typeof coin>>;
 
-/** Parses "2500000000untrn". Undefined for any other text. */
+/** Parses "2500000000untrn". Returns undefined for any other text. */
 export function parseCoin(text: string): Coin | undefined {
   const match = /^(\d{1,78})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text);
   const [, amount, denom] = match ?? [];
@@ -37,18 +37,18 @@ export const storedPayment = z.strictObject({
   /** Height of the payment's block or, if the payment is missing, of the last block searched. */
   height: integer,
   timeMs: z.number(),
-  /** The transaction's hash in upper-case hex. Absent if the payment is in the block's own events. */
+  /** The transaction's hash in upper-case hex; absent if the payment is in the block's own events. */
   txHash: z.string().exactOptional(),
-  /** The amount paid. Absent if the payment is missing. */
+  /** The amount paid; absent if the payment is missing. */
   amount: coin.exactOptional(),
-  /** The denomination's display unit. Absent if the chain has no metadata for the denomination. */
+  /** The denomination's display unit; absent if the chain has no metadata for the denomination. */
   display: z.strictObject({ name: z.string(), exponent: z.number() }).exactOptional(),
   /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
   expected: integer.exactOptional(),
-  /** The amount according to the chain's own counts. Absent in the same cases as `expected`. */
+  /** The amount according to the chain's own counts. Absent if `expected` is absent, or if the payment was found as a transfer. */
   byChain: integer.exactOptional(),
   counts: paidCounts.exactOptional(),
-  /** Explains in plain words why the chain could not pay, or what cannot be computed. */
+  /** Explains in plain words why the chain could not pay, or which amount cannot be computed. */
   note: z.string().exactOptional(),
 });
 

@@ -13,7 +13,9 @@ export function requireCount({ name, value }: Sample, what = "a number of blocks
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected ${what}`);
 }
 
-/** A chain id: at most 50 visible ASCII characters, as in CometBFT. It is part of keys, headers and notification URLs. */
+/**
+ * A chain id: at most 50 visible ASCII characters, as in CometBFT. A chain id becomes part of keys, headers and notification URLs.
+ */
 export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 
 /** Returns a chain id received from another host. Throws {@link SourceError} if the text is not a chain id. */
@@ -46,21 +48,21 @@ export function requireTimeMs({ name, value }: Sample): number {
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected a time`);
 }
 
-/** The year 2014: no chain process is older. */
+/** The start of the year 2014, because no chain process is older. */
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
  * Returns when a process started, in ms, or undefined if the value is not a start time. If the kernel does not expose its boot
- * time, e.g. in a sandbox, the value is 0 or the seconds since boot. A wrong value is not an error, because the start is only a
- * hint.
+ * time, e.g. in a sandbox, the value is 0 or the seconds since boot. A wrong value is not an error, because the start time is only
+ * a hint.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
 }
 
 /**
- * The process start time is computed from the kernel's boot time, which may shift by a second when the clock is adjusted. Two
- * readings from the same process can therefore differ by this much.
+ * The process start time is computed from the kernel's boot time, which may shift by a second when the clock is adjusted. Start
+ * times read from the same process can therefore differ by this much.
  */
 export const START_TOLERANCE_MS = 2000;
 
@@ -74,7 +76,7 @@ export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<
   return sums;
 }
 
-/** Adds up the histograms of one family, e.g. if there is one per endpoint. Undefined if there is no `_count` series. */
+/** Adds up the histograms of one family, e.g. if there is one per endpoint. Returns undefined if there is no `_count` series. */
 export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
   const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
   const counts = of("_count");

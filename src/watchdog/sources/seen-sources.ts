@@ -2,15 +2,14 @@ import { type Observation, type Seen, votesSeen } from "./observation.ts";
 import { NOT_CONFIGURED } from "./page-reader.ts";
 import type { SourceName } from "./targets.ts";
 
-/** One source of an observation. */
 export interface SeenSource {
   readonly source: SourceName;
-  /** Name of the node. Absent for chain sources. */
+  /** Name of the node; absent for chain sources. */
   readonly node?: string;
   readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
 }
 
-/** The chain's sources in the order used by the API, and their fields in an observation. */
+/** The chain's sources in the order used by the API, each with its field in an observation. */
 const CHAIN_SOURCES = [
   ["chain-head", "head"],
   ["chain-validator", "validator"],
@@ -32,7 +31,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // Show only the first unreachable target, because one is enough.
+  // Show only the first unreachable target, because one failure is enough to report.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,

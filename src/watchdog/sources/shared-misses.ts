@@ -2,14 +2,13 @@ import type { NodeReading, VoteReports } from "./observation.ts";
 import type { PeerComparison, Share, SharedMisses } from "./standing-readings.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** A validator in the set. */
 export interface Member {
   /** Bech32 consensus address. */
   readonly address: string;
   readonly votingPower: bigint;
 }
 
-/** Number of the last polls' commits that are compared. */
+/** Number of recent polls whose commits are compared. */
 const COMMITS = 10;
 
 interface Commit {
@@ -20,8 +19,8 @@ interface Commit {
 
 /**
  * Creates a function that takes the latest commit, with the validators that did not sign it. The function returns how many other
- * validators missed the commits that `own` missed in the last ten polls. If `own` missed no commit, the other validators are
- * compared over all ten.
+ * validators missed the commits that `own` missed in the last ten polls. If `own` missed none of these commits, the other
+ * validators are compared over all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -55,7 +54,7 @@ function powerOf(members: readonly Member[]): bigint {
 
 /** The period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** If polls are less frequent, the last two polls are compared, unless they are further apart than this. */
+/** If polls are less frequent than {@link VOTES_MS}, the last two polls are compared, unless they are further apart than this. */
 const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
@@ -64,8 +63,8 @@ type VotesByValidator = NonNullable<NodeReading["votes"]>["byValidator"];
 type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
- * Creates a function that takes every reading of all validators' vote counters, and compares `own`'s votes in the last half
- * minute with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
+ * Creates a function that takes every reading of all validators' vote counters, and compares `own`'s votes in the last half minute
+ * with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen are treated as reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
@@ -113,7 +112,7 @@ function compareVotes(own: string, before: VotesByValidator, now: VotesByValidat
   };
 }
 
-/** Compares a share exactly with the other validators' shares. Undefined if there are no others. */
+/** Compares a share exactly with the other validators' shares. Returns undefined if there are no other validators. */
 export function comparePeers(
   own: Share,
   others: readonly Share[],

@@ -29,7 +29,7 @@ const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|
 
 /**
  * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are omitted,
- * because a store would return them for all sidecars together.
+ * because a query to the store would return them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -96,7 +96,7 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarReading {
   };
 }
 
-/** Reads a sidecar's metrics page. Throws as {@link readMetricsPage} and {@link toSidecarReading} do. */
+/** Reads a sidecar's metrics page. Throws the same errors as {@link readMetricsPage} and {@link toSidecarReading}. */
 export async function readSidecar(
   page: Pick<MetricsPageOptions, "url" | "maxBytes">,
   read: PageReader,
@@ -110,7 +110,7 @@ export async function readSidecar(
   return { ...toSidecarReading(samples), ...skipped };
 }
 
-/** Reads the page on the oracle metrics port. Throws as {@link readMetricsPage} and {@link toOracleReading} do. */
+/** Reads the page on the oracle metrics port. Throws the same errors as {@link readMetricsPage} and {@link toOracleReading}. */
 export async function readOracle(
   page: Pick<MetricsPageOptions, "url" | "maxBytes">,
   read: PageReader,
@@ -130,7 +130,7 @@ function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, dec
   return [[labels.get("id") ?? "", decimals]];
 }
 
-/** Returns the values by pair. The page spells tickers in lower case, but pairs are in upper case elsewhere. */
+/** Returns the values by pair. The page spells tickers in lower case, but elsewhere pairs are in upper case. */
 function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
@@ -168,13 +168,13 @@ function providerOf(samples: readonly Sample[]): ProviderReading {
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
-/** Matches the end of a price path, which a gateway may have prefixed. */
+/** Matches the end of a price path, to which a gateway may have added a prefix. */
 const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order. If the configured URL has a path, it comes first. The known paths follow, below the
- * configured URL or, if that ends with "/prices", next to it.
+ * Returns the URLs to try, in order. If the configured URL has a path, it comes first. The known paths follow, either below the
+ * configured URL or, if that URL ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const { href, pathname } = new URL(configured);
@@ -206,7 +206,7 @@ async function readPrices(
 ): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
-    // A 404 is not a failure yet, because a version 1 sidecar serves only the second known path.
+    // A 404 is not a failure yet, because version 1 of the sidecar serves only the second known path.
     if (page.status === 404) {
       await drain(page);
       continue;

@@ -65,16 +65,16 @@ export function createSlashingReader(
   };
 }
 
-/** Reads a validator's signing info. Returns undefined if the address was never in the set. */
+/** Reads a validator's signing info. Returns undefined if the address has never been in the validator set. */
 async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
   const root = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
   return root && toSigningInfo(root.member("val_signing_info").required(), address);
 }
 
-/** The staking module's data about an operator's validator. */
+/** Data about an operator's validator from the staking module. */
 interface Staked {
   readonly isJailed: boolean;
-  /** The validator's Ed25519 key. Absent if the key is of another kind. */
+  /** The validator's Ed25519 key; absent if the key is of another kind. */
   readonly consensusKey?: Uint8Array;
 }
 
@@ -93,7 +93,7 @@ const consensusPubkey = z.object({
   key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
 });
 
-/** Returns the address of the validator's current key if it differs from the configured address. */
+/** Returns the consensus address of the validator's current key if this address differs from the configured one. */
 function rotatedAddress(configured: string, key: Uint8Array | undefined): string | undefined {
   if (key === undefined) return undefined;
   const address = encodeBech32(decodeBech32(configured).prefix, sha256(key).subarray(0, 20));
@@ -118,7 +118,7 @@ async function readTerms(
   };
 }
 
-/** Factor for the fee market's price, which may rise before the transaction is included in a block. */
+/** Factor applied to the fee market's gas price, which may rise before the transaction is included in a block. */
 const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 
@@ -135,7 +135,7 @@ function toGasPrice(root: JsonField): string | undefined {
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** Minimum number of blocks over which growth is measured. With fewer, a single miss would seem to be an outage. */
+/** Minimum number of blocks over which growth is measured. With fewer blocks, a single miss would appear to be an outage. */
 const MIN_BLOCKS = 10n;
 
 /** The signing window in an earlier reading. */
@@ -147,9 +147,9 @@ interface PastWindow {
 }
 
 /**
- * Creates a function that takes each reading of the signing info. The function returns the faster growth of missed blocks over
- * the last minute and the last five minutes, or undefined until one of these periods contains ten blocks. It forgets earlier
- * readings when a window starts over.
+ * Creates a function that takes each reading of the signing info. The function returns the faster growth of missed blocks over the
+ * last minute and the last five minutes, or undefined until one of these periods contains ten blocks. When a window starts over,
+ * earlier readings are discarded.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let past: readonly PastWindow[] = [];
@@ -176,7 +176,6 @@ export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => Mis
   };
 }
 
-/** The path of the slashing module. */
 export const SLASHING = "/cosmos/slashing/v1beta1";
 /** Longest possible window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;
@@ -218,7 +217,7 @@ export function asCount(field: JsonField): bigint {
   return count;
 }
 
-/** Reads a decimal that is not negative. */
+/** Reads a non-negative decimal. */
 function asFraction(field: JsonField): Dec18 {
   try {
     const value = parseDec18(field.asText());

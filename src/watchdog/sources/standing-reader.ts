@@ -18,14 +18,14 @@ import { minInt } from "../../platform/base/integers.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** Number of validators to request per page. CometBFT never returns more. */
+/** Number of validators to request per page. CometBFT never returns more per page. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
 /** The part of the latest block that shows who signed it. */
 interface SignedBlock {
   readonly height: bigint;
-  /** Base64 addresses of the validators that signed the previous block. Absent if unknown. */
+  /** Base64 addresses of the validators that signed the previous block; absent if unknown. */
   readonly signers?: ReadonlySet<string>;
 }
 
@@ -53,8 +53,8 @@ export function createStandingReader(
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
-     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set read by the previous
-     * call, so that no poll waits for both reads. The first call therefore makes no comparisons with them.
+     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set that the previous call
+     * read, so that no poll waits for both reads. The first call therefore compares with no other validators.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -70,7 +70,10 @@ export function createStandingReader(
   };
 }
 
-/** Creates a function that finds the validator in each reading of the set. Also returns who else missed the same commits. */
+/**
+ * Creates a function that finds the validator in each reading of the set. The function also returns which other validators missed
+ * the same commits.
+ */
 function createSetReading(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorReading {
@@ -102,7 +105,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // Throw, because the missing validators would appear not to be in the set.
+    // Throw, because the validators that were not read would appear not to be in the set.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();
@@ -118,7 +121,7 @@ function toMember(validator: JsonField): Member {
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;
 
-/** Interval between readings. It is short enough, because the compared values cover weeks. */
+/** Interval between readings, which is short enough because the compared values cover weeks. */
 const EVERY_MS = 10 * MINUTE_MS;
 /** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
@@ -127,8 +130,8 @@ const MAX_AGE_MS = HOUR_MS;
 
 /**
  * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. The reader
- * reads every ten minutes, or one minute after a failure. Until the next successful reading, it returns the last reading for up
- * to an hour, and then throws {@link SourceError}.
+ * reads every ten minutes, or one minute after a failure. Until the next successful reading, it returns the last reading for up to
+ * an hour, after which it throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -174,7 +177,9 @@ function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<Json
   return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
-/** Signing infos per page, and the maximum number of pages: the module also retains infos of validators that have left. */
+/**
+ * Signing infos per page, and the maximum number of pages. The module also retains the infos of validators that have left the set.
+ */
 const INFOS_PAGE = 500;
 const MAX_INFOS_PAGES = 20;
 

@@ -8,7 +8,7 @@ export interface SlashingParams {
   readonly jailMs: number;
 }
 
-/** The chain's record of one validator's signatures. */
+/** The slashing module's record of one validator's signatures. */
 export interface SigningInfo {
   /** The height at which the validator last entered the set. */
   readonly startHeight: bigint;
@@ -22,24 +22,27 @@ export interface SigningInfo {
 
 /** Change in the number of missed blocks in the window over a number of blocks. */
 export interface MissGrowth {
-  /** Negative if more old misses left the window than new misses entered it. */
+  /** Change in the number of missed blocks; negative if more old misses left the window than new misses entered it. */
   readonly missed: bigint;
-  /** Greater than zero. */
+  /** The number of blocks, which is greater than zero. */
   readonly blocks: bigint;
-  /** True if the last ten or more blocks show no growth, i.e. at least as many misses leave as enter. Absent if unknown. */
+  /**
+   * True if the last ten or more blocks show no growth, i.e. at least as many misses leave the window as enter it. Absent if this
+   * is unknown.
+   */
   readonly isOver?: boolean;
 }
 
 /** The validator's data from the slashing module. */
 export interface SlashingReading {
   readonly params: SlashingParams;
-  /** The signing info. Absent if the chain has no signing info because the address was never in the set. */
+  /** The signing info; absent if the chain has no signing info because the address was never in the set. */
   readonly info?: SigningInfo;
-  /** True if jailed, according to the staking module. Absent if no operator address is configured or known to the chain. */
+  /** True if jailed, according to the staking module; absent if no operator address is configured or known to the chain. */
   readonly isJailed?: boolean;
-  /** Consensus address of the operator's current key if it differs from the configured one. Absent if equal or unknown. */
+  /** Consensus address of the operator's current key if it differs from the configured one; absent if equal or unknown. */
   readonly rotatedTo?: string;
-  /** The faster growth over the last minute and the last five minutes. Absent if there are too few readings. */
+  /** The faster of the growths over the last minute and the last five minutes; absent if there are too few readings. */
   readonly growth?: MissGrowth;
   /** The input for the command that releases the validator. Present only while the validator is jailed. */
   readonly unjail?: UnjailTerms;
@@ -49,7 +52,7 @@ export interface SlashingReading {
 export interface UnjailTerms {
   /** The chain's program, e.g. "neutrond". */
   readonly program: string;
-  /** The operator's bech32 account. Absent if unknown. */
+  /** The operator's bech32 account; absent if unknown. */
   readonly from?: string;
   /** The gas price, e.g. "0.0053untrn". Absent if the chain has no fee market or the price could not be read. */
   readonly gasPrice?: string;
@@ -59,13 +62,16 @@ export interface UnjailTerms {
 export interface SharedMisses {
   /** Number of commits or votes compared. */
   readonly seen: number;
-  /** Number of these that the validator missed. If 0, the other validators are compared over all of them. */
+  /**
+   * Number of compared commits or votes that the validator missed. If 0, the other validators are compared over all `seen` commits
+   * or votes.
+   */
   readonly missed: number;
   /** Number of other validators in the set. */
   readonly others: number;
   /** Number of other validators that missed at least half of the compared commits or votes. */
   readonly missing: number;
-  /** The voting power of all other validators, and of those counted in `missing`. Absent if unknown. */
+  /** The voting power of all other validators, and of the validators counted in `missing`; absent if unknown. */
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
@@ -96,7 +102,7 @@ export interface PeerComparison {
 /** A share of blocks or votes, as an exact fraction. */
 export interface Share {
   readonly good: bigint;
-  /** Greater than zero. */
+  /** Number of blocks or votes, which is greater than zero. */
   readonly total: bigint;
 }
 

@@ -21,7 +21,10 @@ export interface ValidatorTarget {
   readonly egress: readonly string[];
   /** If true, the nodes' metrics come from Prometheus; otherwise, they are scraped. */
   readonly isStored?: true;
-  /** Endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. Absent if none. */
+  /**
+   * Endpoints that may contain API keys: endpoints with headers, and chain endpoints with a path or query. Absent if there are
+   * none.
+   */
   readonly endpoints?: readonly Endpoint[];
 }
 
@@ -40,7 +43,7 @@ export interface NodeTarget {
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
-  /** All endpoints of each source with several endpoints, in order of preference. */
+  /** For each source with several endpoints, all of its endpoints in order of preference. */
   readonly fallbacks?: readonly (readonly Endpoint[])[];
   /** The "host:port" of the node's gRPC server. */
   readonly grpc?: string;
@@ -95,16 +98,15 @@ export type Labels = Readonly<Record<string, string>>;
 /** Maximum number of label sets in one query. Prometheus compiles them into one pattern per label. */
 const MAX_SETS = 100;
 
-/** A PromQL selector, and the label sets for which it was created. */
+/** A PromQL selector together with the label sets for which it was created. */
 export interface SelectorOf {
   readonly selector: string;
   readonly sets: readonly Labels[];
 }
 
 /**
- * Returns selectors for these metrics' series with any of these label sets. Returns as few selectors as possible: one per 100
- * sets with the same label names. If sets have several labels, a selector may also match other combinations of the labels'
- * values.
+ * Returns selectors for these metrics' series with any of these label sets. Returns as few selectors as possible: one per 100 sets
+ * with the same label names. If the sets have several labels, a selector may also match other combinations of the labels' values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();

@@ -6,17 +6,16 @@ export interface UpgradePlan {
   readonly name: string;
   /** Every node must run the new version before this block. */
   readonly height: bigint;
-  /** The plan's info, e.g. a URL for the binaries. May be empty. */
+  /** The plan's info, e.g. a URL for the binaries; may be empty. */
   readonly info: string;
 }
 
-/** The data from the upgrade module. */
 export interface UpgradeReading {
-  /** The planned upgrade. Undefined if no upgrade is planned. */
+  /** The planned upgrade; undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
 }
 
-/** Parses the response from `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if the plan is invalid. */
+/** Parses the response from `/cosmos/upgrade/v1beta1/current_plan`. Throws the invalid field's error if the plan is invalid. */
 export function toUpgradeReading(root: JsonField): UpgradeReading {
   const plan = root.member("plan");
   if (!plan.isPresent()) return { plan: undefined };

@@ -19,7 +19,7 @@ const baseline = z.object({
   processStartMs: z.number().exactOptional(),
   atMs: z.number(),
 }) satisfies z.ZodType<Baseline>;
-// Older versions stored only the last reading and treated each change as two nodes.
+// Older versions stored only a conflict's last reading and treated each change of process as two nodes.
 const conflict = z
   .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
   .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));
@@ -34,7 +34,7 @@ const checkpoint = z.object({
   height: integer.exactOptional(),
   node: z.string(),
 });
-// The stored names differ from the names in the code, because every version's state files must stay readable.
+// The stored names differ from the names in the code, because state files of every version must stay readable.
 const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),

@@ -216,7 +216,7 @@ function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   };
 }
 
-/** Writes what has changed in a ledger. `before` is the ledger that is already in the file. */
+/** Writes a ledger's changes. `before` is the ledger that is already in the file. */
 export function writeLedger(
   database: Database.Database,
   validator: string,
@@ -277,11 +277,11 @@ function writePeriods(
     let hasNew = false;
     for (const value of rollups[span]) {
       const { startMs } = value;
-      // Both lists are sorted.
+      // Advance through both lists together, because both are sorted.
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;
-      // Pass one list, because collecting individual values takes the driver longer than binding them.
+      // Pass the values as one list, because the driver takes longer to collect individual values than to bind them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];

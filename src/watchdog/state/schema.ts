@@ -1,4 +1,7 @@
-/** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs the prior version in `test/fixtures/state`. */
+/**
+ * State file migrations (`src/platform/storage/sqlite-database.ts`). Each migration needs a state file of the prior version in
+ * `test/fixtures/state`.
+ */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": older versions created the tables before setting the version, so a crash in between left a version 0 file
   // with tables.
@@ -11,7 +14,7 @@ export const MIGRATIONS: readonly string[] = [
      id INTEGER PRIMARY KEY CHECK (id = 1), phase TEXT NOT NULL, since_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;
    CREATE TABLE IF NOT EXISTS notices (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
-  // Version 1 had one alert, "all-prices-missing", with severity "critical".
+  // Version 1 had only one alert, "all-prices-missing", with severity "critical".
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, phase TEXT NOT NULL, since_ms INTEGER NOT NULL, last_active_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;

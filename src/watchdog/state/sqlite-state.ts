@@ -30,13 +30,13 @@ import { pollHistory, type PollHistory } from "../conditions/poll-history.ts";
 
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. Tests replace this function with one whose disk fails. */
+/** Opens a database file. Tests replace this function with a function whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
 /** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
-  // Two watchdogs with the same state would both count every block. SQLite's own locks last only for one transaction, so lock the
-  // folder until `close`.
+  // Lock the folder until `close`, because two watchdogs with the same state would both count every block, and SQLite's own locks
+  // last only for one transaction.
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const file = join(folder, STATE_FILE);
@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // With FULL, committed transactions survive a power failure. In WAL mode, NORMAL can lose the last ones.
+    // With FULL, committed transactions survive a power failure. In WAL mode, NORMAL can lose the last transactions.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -213,7 +213,7 @@ function viewOf(database: Database.Database, validator: string, chainId: string 
     minutes: rollups("minute"),
     misses: (fromMs, toMs) => {
       const where = "WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms";
-      // Read two minutes back, because no range is longer.
+      // Start reading two minutes earlier, because no range is longer than that.
       return readMisses(database, where, validator, Math.floor(fromMs) - 2 * MINUTE_MS, fromMs, toMs);
     },
     events: (fromMs, toMs) => {
@@ -240,7 +240,7 @@ type Payments = ReadonlyMap<string, readonly Payment[]>;
 
 const NO_PAYMENTS: Payments = new Map();
 
-/** Reads the `payments` table. Undefined if the table is empty. */
+/** Reads the `payments` table. Returns undefined if the table is empty. */
 function readPayments(database: Database.Database): Payments | undefined {
   const all = new Map<string, Payment[]>();
   const sql = "SELECT validator, body FROM payments ORDER BY validator, month";
@@ -291,7 +291,7 @@ function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes the changes since `before`, as part of the caller's transaction. */
+/** Writes the alerting state's changes since `before`, as part of the caller's transaction. */
 function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,

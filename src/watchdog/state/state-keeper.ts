@@ -18,7 +18,7 @@ export interface StateKeeper {
   readonly replace: (state: WatchdogState) => void;
   /**
    * Replaces the state only if it can be stored immediately, which is required for changes that are confirmed to a user. Returns
-   * undefined, or the reason if the state could not be stored and is unchanged.
+   * undefined on success. If the state could not be stored, leaves it unchanged and returns the reason.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
@@ -28,7 +28,7 @@ export interface StateKeeper {
   readonly moves: StoredMoves;
   /** Resolves at the next state change. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
-  /** Saves again if a save has failed, then closes the store. */
+  /** Retries a failed save, then closes the store. */
   readonly close: () => void;
 }
 
@@ -38,14 +38,14 @@ export interface KeeperDeps {
   readonly random: () => number;
 }
 
-/** Reopening reads the whole state, so it is not attempted at every poll. */
+/** Backoff for reopening the store, which reads the whole state and is therefore not attempted at every poll. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
 /** Describes the saves that have failed since the last successful save. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;
-  /** When to try again, in monotonic time. */
+  /** When to try saving again, in monotonic time. */
   readonly retryAtMs: number;
   readonly text: string;
 }
@@ -64,8 +64,8 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   };
   const save = (next: WatchdogState): void => {
     try {
-      // Reopen the store, because a connection may never work again after a disk error. Each save writes all changes, so the next
-      // successful save also stores the changes of failed saves.
+      // Reopen the store, because a connection may never work again after a disk error. Each save writes all differences, so the
+      // next successful save also stores the changes of failed saves.
       if (failure !== undefined) store.reopen();
       store.save(next);
       if (failure !== undefined)

@@ -18,9 +18,9 @@ export interface WatchdogState {
   /** Each validator's poll history by validator name. Validators that have never been polled are absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
-  /** Each validator's payments for closed months, oldest first. Absent if there are no payments. */
+  /** Each validator's payments for closed months, oldest first; absent if there are no payments. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
-  /** The receivers that have moved, by channel name. Absent if no receiver has moved. */
+  /** The receivers that have moved, by channel name; absent if no receiver has moved. */
   readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
@@ -55,13 +55,13 @@ export function createMemoryState(): StateStore {
   };
 }
 
-/** An error that ends the watchdog and requires the operator to change the configuration. */
+/** An error that stops the watchdog and that the operator must resolve. */
 export class WatchdogError extends CodedError<
   | { readonly code: "wrong-chain"; readonly expected: string }
   | { readonly code: "state-in-use" | "state-unusable"; readonly folder: string }
 > {}
 
-/** Adds the payment that a poll's search found. */
+/** Adds the payment found by a poll's search. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,
@@ -72,8 +72,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the operator has configured a different chain than the chain counted so far, e.g. a relaunched network.
- * The previous chain's ledger stays available to reports as "NAME on CHAIN".
+ * Starts a new ledger if the operator has configured a chain other than the chain counted so far, e.g. after a network restart with
+ * a new chain id. The previous chain's ledger stays available to reports as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);
@@ -115,9 +115,9 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Moves the alerts and histories of a process that ended while its clock was not trusted. How much time has passed since then is
- * unknown, so no alert is extended. The ledger's times stay unchanged, because they are the chain's times or the best times
- * known.
+ * Moves the alerts and histories of a process that ended while its clock was not trusted. It is unknown how much time has passed
+ * since the process ended, so no alert is extended. The ledger's times stay unchanged, because they are the chain's times or the
+ * best times known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -133,7 +133,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Applies each rule to its field. Absent fields stay absent. */
+/** Applies each rule to the field of the same name. Absent fields stay absent. */
 function changed<T extends object>(
   value: T,
   rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
@@ -169,8 +169,8 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // If blocks were dated by the clock instead of the chain, their checkpoint also moves. The ledger corrects blocks that were
-      // dated too late.
+      // If blocks were dated by the clock instead of the chain, move their checkpoint as well. The ledger itself corrects blocks
+      // that were dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
     },
@@ -230,7 +230,7 @@ function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
   return silence.startsAtMs <= nowMs ? changed(silence, { startsAtMs: shift, endsAtMs: shift }) : silence;
 }
 
-/** Shifts the end of a cause, which matters for the grace period of its consequences. */
+/** Shifts the recorded end of an alert, from which the grace period of its consequences is measured. */
 function shiftPast(past: PastAlert, shift: Shift, nowMs: number): PastAlert {
   return past.resolvedAtMs === undefined || past.resolvedAtMs < nowMs - DAY_MS
     ? past

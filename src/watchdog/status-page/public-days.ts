@@ -7,12 +7,12 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** Number of days on the page, including today. */
+/** Number of days shown on the status page, including today. */
 export const SHOWN_DAYS = 90;
 
 /**
- * A day's state. The rate of its known blocks is "good" at or above the full-reward boundary, "weak" between the boundaries, and
- * "bad" below both. The state is "unknown" if most of the day is unknown.
+ * A day's state, based on the rate of the blocks with known results: "good" at or above the full-reward boundary, "weak" between
+ * the boundaries, and "bad" below both. The state is "unknown" if most of the day is unknown.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
@@ -22,7 +22,7 @@ export type DayState = (typeof DAY_STATES)[number];
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
-  /** Success rate of the blocks with known results. Undefined if there are none. */
+  /** Success rate of the blocks with known results; undefined if there are no such blocks. */
   readonly rate: SuccessRate | undefined;
   /** Fraction of the day so far that is unknown, from 0 to 1. */
   readonly unknownShare: number;
@@ -30,9 +30,9 @@ export interface PublicDay {
 
 /** The period for which results are known. */
 export interface SeenTimes {
-  /** When counting began. Undefined if nothing has been counted. */
+  /** When counting began; undefined if nothing has been counted. */
   readonly fromMs: number | undefined;
-  /** When a node was last read. Undefined if no node has been read. */
+  /** When a node was last read; undefined if no node has been read. */
   readonly untilMs: number | undefined;
 }
 
@@ -89,7 +89,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
-/** Returns the fraction of a day, up to now, that precedes the start of counting or follows the last reading. */
+/** Returns the fraction of a day (of today: up to now) that precedes the start of counting or follows the last reading. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -98,7 +98,7 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
 }
 
 export interface Uptime {
-  /** Success rate of all blocks with known results. Undefined if there are none. */
+  /** Success rate of all blocks with known results; undefined if there are no such blocks. */
   readonly rate: SuccessRate | undefined;
   /** Number of days for which most results are known. */
   readonly knownDays: number;
@@ -118,7 +118,7 @@ export function startOfDay(atMs: number): number {
 
 export interface PublicHistory {
   readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
-  /** Oldest first. */
+  /** The incidents, oldest first. */
   readonly incidents: readonly Incident[];
 }
 
@@ -127,7 +127,10 @@ export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 /** Halts and gaps shorter than this are not incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/** Reads the incidents, halts and gaps in [fromMs, toMs). Scattered bad blocks are not shown to the public. */
+/**
+ * Reads the incidents, halts and gaps in [fromMs, toMs). Scattered bad blocks are left out, because they are not shown to the
+ * public.
+ */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
@@ -147,7 +150,7 @@ export function readHistory(source: IncidentSource, fromMs: number, toMs: number
   };
 }
 
-/** Joins the histories before and after a point in time. Merges the two parts of an incident that spans it. */
+/** Joins the histories before and after a point in time. Merges the two parts of an incident that spans that point. */
 export function joinHistories(
   past: PublicHistory,
   recent: PublicHistory,

@@ -16,8 +16,8 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is
- * stale, because a page in an open tab, a cache or an exported file would otherwise appear to be current.
+ * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is stale,
+ * because otherwise a page in an open tab, a cache or an exported file would appear to be current.
  */
 const SCRIPT = `"use strict";
 (() => {
@@ -59,7 +59,10 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** Renders a complete document. Browsers reload it every `reloadSeconds`, or never if undefined, as for an exported file. */
+/**
+ * Renders the page as a complete document. Browsers reload it every `reloadSeconds`; an exported file has no `reloadSeconds` and is
+ * never reloaded.
+ */
 export function publicPage(
   status: PublicStatus,
   { reloadSeconds }: { readonly reloadSeconds: number | undefined },
@@ -95,7 +98,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** The policy for exported files. A `meta` element cannot forbid framing. */
+/** The content security policy for exported files, without `frame-ancestors` because a `meta` element cannot forbid framing. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
@@ -142,10 +145,10 @@ const CELL = 8;
 const HEIGHT = 40;
 /** Bar height for each state. States differ in shape, not just in colour. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
-/** Unknown shares smaller than this are not drawn. */
+/** Unknown fractions of a day that are smaller than this are not drawn. */
 const LEAST_SHARE = 0.005;
 
-/** Draws one bar per day. The unknown part of a day is outlined above its bar. */
+/** Draws one bar per day. The unknown part of a day is outlined above the day's bar. */
 function dayBars(days: readonly PublicDay[], summary: string): Html {
   const bars = (state: DayState): Html | string => {
     const own = days.flatMap((day, index) => (day.state === state ? [bar(day, index)] : []));
@@ -180,7 +183,7 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
   return `${day}: ${formatPercent(rate)} %${unknown}`;
 }
 
-/** Maximum number of days named in the summary. */
+/** Maximum number of days that the summary names. */
 const NAMED = 20;
 
 /** Describes the bars in words: how many days had each state, and which days were not good. */

@@ -11,7 +11,7 @@ import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 import { isSymptom, NO_CAUSE } from "../alerts/miss-causes.ts";
 
-/** A row on the page. */
+/** A row on the status page. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
@@ -20,10 +20,10 @@ export interface PublicComponent {
 
 export interface PublicIncident {
   readonly fromMs: number;
-  /** When the incident ended. Undefined while it is ongoing. */
+  /** When the incident ended; undefined while it is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** What the incident cost. Absent unless amounts are shown. */
+  /** The incident's cost; absent unless amounts are shown. */
   readonly cost?: string;
 }
 
@@ -34,9 +34,9 @@ export interface PublicValidator {
   /** When a node was last read. */
   readonly seenAtMs: number | undefined;
   readonly components: readonly PublicComponent[];
-  /** The incidents, newest first. */
+  /** The validator's incidents, newest first. */
   readonly incidents: readonly PublicIncident[];
-  /** The pay for the month so far. Absent unless amounts are shown. */
+  /** The month's pay so far; absent unless amounts are shown. */
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
@@ -49,7 +49,7 @@ const ONGOING_MS = 10 * MINUTE_MS;
 interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
-  /** The validator's counts. Undefined before the first reading. */
+  /** The validator's counts; undefined before the first reading. */
   readonly ledger: LedgerView | undefined;
   readonly history: PublicHistory;
   readonly present: Present;
@@ -58,7 +58,7 @@ interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces everything that is known about a validator to what the page shows. */
+/** Reduces a validator's data to the parts that the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const { least } = policyOf(assessment);
@@ -115,9 +115,9 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data: the oldest of the validators' last polls. Undefined until every validator has been polled. */
+  /** Time of the data, i.e. of the oldest of the validators' last polls; undefined until every validator has been polled. */
   readonly asOfMs: number | undefined;
-  /** Age, in ms, beyond which the data says nothing about the current state. */
+  /** Age, in ms, beyond which the data no longer shows the current state. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }
@@ -171,7 +171,7 @@ function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
   };
 }
 
-/** Formats a fraction as a percentage with one decimal. Only 0 is shown as 0.0, and only 1 as 100.0. */
+/** Formats a fraction as a percentage with one decimal. Only exactly 0 is shown as 0.0, and only exactly 1 as 100.0. */
 export function unknownPercent(share: number): string {
   if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
   return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);
@@ -226,7 +226,7 @@ export interface Present {
   readonly state: PublicState;
   /** Describes the state in a sentence without its trailing period. */
   readonly text: string;
-  /** When and why an outage began, if an alert reports one. */
+  /** When and why an outage began; absent if no alert reports an outage. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 
@@ -248,7 +248,7 @@ interface PresentInput {
 
 /**
  * Determines the current state, which is never operational if nothing can be seen, if there were no recent blocks, or while a
- * critical alert is firing or pending. Alerts about the month's pay are ignored: they say nothing about the current state.
+ * critical alert is firing or pending. Alerts about the month's pay are ignored, because they do not describe the current state.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

@@ -24,7 +24,7 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names allowed besides the loopback names. Default: none on a loopback address, otherwise any name. */
+  /** Host names allowed in addition to the loopback names. Default: none on a loopback address, and any name on other addresses. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -32,7 +32,7 @@ export interface StatusPageConfig {
   readonly hasAmounts: boolean;
 }
 
-/** Maximum number of validators on one page. The page shows 90 days per validator and must stay small. */
+/** Maximum number of validators on one page. The limit keeps the page small, because it shows 90 days per validator. */
 export const MAX_SHOWN = 50;
 
 function titleField() {

@@ -163,12 +163,15 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday. All days from then on are in memory. */
+/** Returns the start of yesterday. All days from yesterday on are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that returns the history before yesterday. Reads it again after an hour, because gaps are filled later. */
+/**
+ * Creates a function that returns the history before yesterday. The history is read again after an hour, because gaps may have been
+ * filled since.
+ */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {
@@ -186,7 +189,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
       known.set(validator, { cutMs, atMs: nowMs, past });
       return past;
     } catch {
-      // Fall back to what is in memory: the page is needed most when something fails, e.g. the disk that stores the state.
+      // Fall back to the data in memory, because the page is needed most when something fails, e.g. the disk that stores the state.
       return found?.past ?? read(deps.ledger(validator));
     }
   };
@@ -229,22 +232,22 @@ interface ExportedValidator extends IncidentSource {
   /** The current month's assessment. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
-  /** Absent if the watchdog's version is too old to report pending alerts. */
+  /** The pending alerts; absent if the watchdog's version is too old to report them. */
   readonly pending?: readonly Omit<OpenAlert, "phase">[];
 }
 
 /** A watchdog's data, as returned by its API. */
 interface ExportedState {
   readonly nowMs: number;
-  /** Undefined before the first poll. */
+  /** When the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly validators: readonly ExportedValidator[];
 }
 
-/** If the last poll is older than this, it says nothing about the current state. */
+/** If the last poll is older than this, it no longer shows the current state. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** An exported file should be replaced regularly. The file is considered old once its data is older than this. */
+/** Age of the data beyond which an exported file is considered old, because the file should be replaced regularly. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
@@ -257,7 +260,7 @@ export function exportedStatus(config: StatusPageConfig, state: ExportedState): 
   };
 }
 
-/** Creates a validator's part of the page. `data` is undefined if the watchdog does not report the validator. */
+/** Creates one validator's part of the page. `data` is undefined if the watchdog does not report the validator. */
 function exported(
   shown: ShownValidator,
   data: ExportedValidator | undefined,

@@ -39,7 +39,7 @@ interface Cluster {
 /** Alertmanager resolves an alert that has not been pushed again for this many push intervals. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager. Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
+/** Prometheus Alertmanager. Because Alertmanager routes, groups and repeats alerts itself, it receives the state of all alerts. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -89,7 +89,7 @@ function requests({ urls, authorization }: Cluster, body: readonly unknown[]) {
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert. The labels identify the alert, so they include nothing that changes while the alert fires. */
+/** Encodes an alert. The labels identify the alert, so they contain nothing that changes while the alert is firing. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
@@ -232,7 +232,7 @@ const email = defineChannel({
 type Sender = Pick<Mail, "from">;
 
 /**
- * Composes the mail about one or more events. A repeated delivery has the same message id, so that mail programs show the message
+ * Composes the mail about one or more events. A repeated delivery has the same message id, so that e-mail clients show the message
  * only once. Messages about an alert form a thread.
  */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
@@ -259,12 +259,11 @@ function mailId(text: string, from: string): string {
 }
 
 /**
- * All channel kinds, in the order used in the documents. To add a kind, define it in this file or in an adjacent file, and add
- * its name here.
+ * All channel kinds, in the order used in the documents. To add a kind, define it in this file or in an adjacent file, and add it
+ * to this list.
  */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
-/** Configuration of a channel of any kind. */
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
 
 const [first, ...others] = CHANNEL_KINDS;
@@ -284,7 +283,7 @@ export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** Channel kinds that are sent the state of all alerts instead of events. */
+/** Channel kinds that receive the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );

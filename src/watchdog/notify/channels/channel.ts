@@ -11,14 +11,13 @@ import { type Mail, type MailServer, createMailing, type SendMail } from "./mail
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
 
-/** A channel's settings, as configured. */
 interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
 type ChannelRequest = Omit<JsonPost, "signal">;
 
-/** How a channel composes e-mails instead of requests. */
+/** Functions with which a channel composes e-mails instead of requests. */
 interface Mails<Config> {
   readonly server: (config: Config) => { readonly server: MailServer; readonly to: readonly string[] };
   readonly alert: (events: readonly AlertEvent[], config: Config, to: readonly string[]) => Mail;
@@ -41,22 +40,22 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly receiver: string;
   /** The receiver and the API used, for the table in the README. */
   readonly about: string;
-  /** Configuration keys. */
+  /** Schema of the channel's configuration keys. */
   readonly schema: Schema;
-  /** Keys for an example, excluding `kind`, as written in the file. */
+  /** Keys of an example configuration, without `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery. Messages for people can contain many events, requests to programs only one. */
+  /** Maximum number of events per delivery. A message for people can contain many events, but a request to a program only one. */
   readonly maxEvents: number;
   /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
   /** Encodes a report. Absent if the receiver accepts only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
-  /** If present, the receiver is sent the state of all alerts at each change instead of events. */
+  /** If present, the receiver gets the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
   /** Identifies replies after which another attempt is pointless. */
   readonly words?: ReceiverWords;
-  /** How the receiver reports that it has moved. Absent if it never moves. */
+  /** How the receiver reports that it has moved; absent if receivers of this kind never move. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
@@ -64,7 +63,7 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
-  /** Returns the new id that a reply contains, or undefined if it contains no new id. */
+  /** Returns the new id in a reply, or undefined if the reply contains no new id. */
   readonly newId: (reply: PostReply) => string | undefined;
   /** Tells the operator what to set: "chat_id is now -1001". */
   readonly advice: (id: string) => string;
@@ -74,7 +73,7 @@ interface ReceiverMoves<Config> {
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
-  /** True if the receiver is sent the state of all alerts instead of events. */
+  /** True if the receiver gets the state of all alerts instead of events. */
   readonly takesState: boolean;
   /** Creates the channel. Returns undefined if the configuration is for another kind. */
   readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
@@ -84,17 +83,17 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events. Otherwise, throws
+   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events, and otherwise throws
    * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` does. Truncates a text that is too long and mentions this in the message. */
+  /** Delivers a report, as `send` delivers events. If the text is too long, truncates it and mentions this in the message. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
-  /** If present, the receiver is sent the state of all alerts instead of events; `send` is then used only for tests. */
+  /** If present, the receiver gets the state of all alerts instead of events, and `send` is used only for tests. */
   readonly state?: StatePush;
 }
 
-/** The {@link StateRequests} together with a function that sends one of them. */
+/** {@link StateRequests} together with a function that sends one request. */
 export interface StatePush extends StateRequests {
   readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
@@ -103,11 +102,11 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** Stores the new ids of receivers that move. If absent, the ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. If absent, these ids are lost when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** Storage in the state for receivers that have moved, by channel name. */
+/** Stores receivers that have moved in the state, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -174,7 +173,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
     const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
     return id === undefined ? config : moves.withId(config, id);
   };
-  /** Sends again if the receiver reports a new id. */
+  /** Sends requests, and sends them again if the receiver reports a new id. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
@@ -235,7 +234,7 @@ export const COMMON_FIELDS = {
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
 
-/** Converts {@link COMMON_FIELDS} to {@link ChannelSettings}. All other keys are unchanged. */
+/** Converts the values of {@link COMMON_FIELDS} to {@link ChannelSettings} and leaves all other keys unchanged. */
 export function toSettings<Values extends CommonValues>(values: Values) {
   const { min_severity: minSeverity, reminders, resolved, deadline, ...own } = values;
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };

@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The message id, without angle brackets. It stays the same when a delivery is repeated. */
+  /** The message id, without angle brackets, which stays the same when a delivery is repeated. */
   readonly messageId: string;
   /** Id of the first message in the thread, without angle brackets. */
   readonly threadId: string;
@@ -52,9 +52,9 @@ const MAX_ACCEPTED = 500;
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
- * Returns a function that e-mails some items to all recipients. If it is called again after a failure, recipients who already
- * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. Throws
- * {@link ChannelError} while any recipient is refused.
+ * Returns a function that e-mails items to all recipients. If the function is called again after a failure, recipients who already
+ * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. The function
+ * throws {@link ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
@@ -101,7 +101,7 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
   return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
 }
 
-/** How long to wait for the greeting and for each reply. The channel's deadline also limits the whole delivery. */
+/** How long to wait for the SMTP server's greeting and for each reply. The channel's deadline also limits the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
 /** Creates a {@link SendMail} that uses SMTP, with one connection per e-mail because alerts are rare. */

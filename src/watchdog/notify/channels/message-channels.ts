@@ -62,7 +62,10 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Escapes `&`, `<` and `>`, which control Slack's formatting. Otherwise, other hosts could ping everyone with `<!channel>`. */
+/**
+ * Escapes `&`, `<` and `>`, which control Slack's formatting. Without escaping, text from other hosts could ping everyone with
+ * `<!channel>`.
+ */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -91,7 +94,7 @@ export const discord = defineChannel({
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // These replies mean a deleted webhook, a webhook with another token, and a channel that does not exist.
+  // Discord sends these replies for a deleted webhook, a webhook with another token, or a channel that does not exist.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: discordBody(events) }],
   report: (report, { url }) => ({
@@ -212,7 +215,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Identify the delivery by its newest event, because failed events are sent again, possibly together with new events.
+    // Identify the delivery by its newest event, because failed events are sent again, possibly together with newer events.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({
@@ -232,7 +235,7 @@ function endpoint(
   return { url: url.reveal(), headers };
 }
 
-/** Encodes one event as JSON. Times are in ISO 8601; blocks are strings. */
+/** Encodes one event as JSON. Times are in ISO 8601, and numbers of blocks are strings. */
 function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
   return {
     id: event.id,

@@ -2,7 +2,6 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** Names of the kinds of events in messages. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",
@@ -29,7 +28,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
 
 /** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit and states their number. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
-  // Reserves space for the last line.
+  // Reserve space for the last line.
   const space = limit - 40;
   const shown: string[] = [clip(subject, space)];
   let length = shown[0]?.length ?? 0;
@@ -50,7 +49,7 @@ export function eventText(event: AlertEvent): string {
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** Describes what is wrong or works again, with the measured values. Does not capitalize a leading name, e.g. a node's. */
+/** Describes what is wrong or works again, with the measured values. Leaves a leading name, e.g. a node's name, uncapitalized. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
@@ -67,12 +66,12 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // Lost blocks are counted late or never if the node is gone, or if the node counts votes without prices as good.
+  // Lost blocks are counted late or never if the node is down, or if the node counts votes without prices as good.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
 
-/** Returns an event's known links. The runbook link may be a file name. */
+/** Returns an event's known links. The runbook link may be only a file name. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
@@ -104,7 +103,7 @@ function subjectOf(events: readonly AlertEvent[]): string {
 }
 
 export interface ReportMessage {
-  /** Identifies the report. A repeated delivery has the same id. */
+  /** Id of the report, which stays the same when a delivery is repeated. */
   readonly id: string;
   readonly subject: string;
   readonly text: string;

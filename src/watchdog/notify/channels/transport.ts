@@ -13,12 +13,11 @@ export interface JsonPost {
   readonly signal: AbortSignal;
 }
 
-/** A receiver's response to a POST. */
 export interface PostReply {
   readonly status: number;
   /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** Beginning of the body. Absent if there is no body. */
+  /** Beginning of the response body; absent if there is no body. */
   readonly text?: string;
 }
 
@@ -31,16 +30,16 @@ export type ChannelErrorFacts =
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not recognise the account. Only the operator can change this. */
+  /** The receiver no longer exists or does not recognise the account. Only the operator can fix this. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
-/** Thrown when a notification was not accepted. The message quotes the receiver and contains no secrets. */
+/** Thrown when a notification was not accepted. The message quotes the receiver's explanation and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Patterns of replies which, besides certain HTTP statuses, mean that another attempt is pointless. The patterns are matched
- * against the status and the receiver's words.
+ * Patterns of replies that, in addition to certain HTTP statuses, mean that another attempt is pointless. The patterns are matched
+ * against the status and the receiver's explanation.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -52,8 +51,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and does not contradict that in
- * the body, as chat servers do with `{"ok": false}`. The error text starts with `receiver`.
+ * Sends a POST. Throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not report a
+ * failure, as chat servers do with `{"ok": false}`. The error text starts with `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -74,7 +73,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** Creates the error for a refusal. Only this function decides whether it is permanent, about the content, or temporary. */
+/** Creates the error for a refusal. Only this function decides whether a refusal is permanent, due to the content, or temporary. */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -90,13 +89,16 @@ function refusal(
   return new ChannelError({ code: "refused", status, retryAfterMs }, message);
 }
 
-/** Maximum number of characters shown from a receiver's text. */
+/** Maximum number of characters shown from a receiver's explanation. */
 export const MAX_WORDS = 300;
 
 /** Keys under which receivers explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
-/** Returns the receiver's words on one line. Returns an empty text for a web page, which says nothing about the notification. */
+/**
+ * Returns the receiver's explanation on one line. Returns an empty text for a web page, because it explains nothing about the
+ * notification.
+ */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
   const said = isRecord(body)
@@ -133,7 +135,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Number of bytes to read from a response. The receiver's words are at the start. */
+/** Maximum number of bytes read from a response. The receiver's explanation is at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
