@@ -80,12 +80,12 @@ export interface LocalnetRunOptions extends LocalnetDaemonOptions {
 }
 
 /**
- * A real node's default `client_timeout` is 2 s, and its vote extension handler waits at most 1 s. On a measured chain with one
- * validator, block time doubled from one second to two while the sidecar was down.
+ * How long a vote waits for the sidecar. A real node's default `client_timeout` is 2 s, but its vote extension handler waits at
+ * most 1 s. Measured on a chain with one validator: block time doubled from 1 s to 2 s while the sidecar was down.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
-/** Runs the chosen parts until the context's signal aborts. Rejects with the first part's error. */
+/** Runs the chosen parts until the context's signal aborts. Rejects with the first error from any part. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
   daemon: DaemonContext,
@@ -189,7 +189,9 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Calls `announce` once all parts are ready. If a part fails to start, the part's own `run` rejects. */
+/**
+ * Creates a service that calls `announce` as soon as all parts are ready. If a part fails to start, that part's own `run` rejects.
+ */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -221,8 +223,8 @@ function openSidecar(
 }
 
 /**
- * Serves the sidecar's faults in a process that does not run the local chain. The local chain's control API forwards requests to
- * this server.
+ * Creates a server that switches the sidecar's faults, for a process that does not run the local chain. The local chain's control
+ * API forwards fault requests to this server.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
@@ -243,9 +245,9 @@ function openSidecarControl(
   );
 }
 
-/** Parts served by the control API, other than the chains. */
+/** Parts of the localnet that the control API shows or controls, other than the chains. */
 interface ControlTargets {
-  /** Undefined without a control API. */
+  /** Undefined if this process serves no control API or does not run the local chain. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
   /** Undefined if the sidecar runs in another process. */

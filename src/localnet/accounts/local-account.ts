@@ -15,17 +15,19 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/** Thrown if the account does not exist on the chain, e.g. because an earlier version created the home. */
+/**
+ * Thrown if the account does not exist on the chain, e.g. because an earlier program version created the chain's home directory.
+ */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** A transaction without sequence and signature. */
+/** An unsigned transaction without a sequence number. */
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
-/** The result of a broadcast, with the signed bytes. */
+/** The result of a broadcast, with the signed transaction's bytes. */
 interface LocalBroadcast extends BroadcastResult {
   readonly bytes: Uint8Array;
 }
@@ -64,8 +66,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     /** The bech32 address. */
     address,
     /**
-     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves even if CheckTx
-     * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
+     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. If CheckTx rejects the
+     * transaction, the call still resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
      */
     broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));

@@ -250,7 +250,10 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** Returns the test accounts' weakest validator that the chain can spare: it has less than a third of all tokens. */
+/**
+ * Returns the weakest unjailed validator that a test account operates and that has less than a third of all tokens, so that the
+ * chain continues without it.
+ */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
@@ -301,7 +304,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** Larger than any transaction's fee. */
+/** Amount to leave in the account for fees. No transaction's fee is larger. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {

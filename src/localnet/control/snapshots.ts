@@ -21,13 +21,18 @@ interface LocalnetSnapshot {
 /** Snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots, because each snapshot retains all tree nodes that have changed since it was taken. */
+/**
+ * Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken, so the number is limited.
+ */
 const MAX_SNAPSHOTS = 20;
 
 /** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
 const REVERT_FILE = "revert.json";
 
-/** Creates the snapshots of both chains. `home` is the parent directory of the chains' homes. Undefined if they are in memory. */
+/**
+ * Creates the snapshots of both chains. `home` is the parent directory of the chains' homes, or undefined if the chains are in
+ * memory.
+ */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {

@@ -10,7 +10,7 @@ import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Who may instantiate a contract from the code. */
+/** Options that set who may instantiate contracts from the code. */
 const PERMISSION = {
   everybody: () =>
     new Option("--instantiate-everybody", "let anyone create contracts from the code").conflicts([
