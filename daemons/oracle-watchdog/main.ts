@@ -86,7 +86,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** Disables the startup test of notification channels, because a reload must not repeat it. */
+/** Disables the startup test of notification channels, which is not repeated after a reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

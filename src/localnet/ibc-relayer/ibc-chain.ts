@@ -52,8 +52,8 @@ export interface Snapshot {
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**
- * Reads a chain's state. Resolves with undefined if the chain is too young to prove anything. If there is no new block, resolves
- * with `previous`, because channels change only in blocks. Rejects with `ClientError`.
+ * Reads a chain's state. Resolves with undefined if the chain has too few blocks to prove any state. If there is no new block,
+ * resolves with `previous`, because channels change only in blocks. Rejects with `ClientError`.
  */
 export async function readSnapshot(
   chain: IbcChain,

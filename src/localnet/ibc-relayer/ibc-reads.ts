@@ -19,7 +19,7 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
-/** Enough for more packets than a localnet ever has in flight. */
+/** Maximum number of pages to read, enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
 /** Reads a chain's channels and packets. Height 0 is the latest height. All methods reject with `ClientError`. */

@@ -10,7 +10,10 @@ export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
-/** Checks a 1-based page number. An empty list has one page. Throws {@link PageError} with the same message as CometBFT. */
+/**
+ * Checks that a page number, which starts at 1, is in range. An empty list has one page. Throws {@link PageError} with the same
+ * message as CometBFT.
+ */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (page >= 1 && page <= pages) return;

@@ -58,7 +58,7 @@ interface OracleDeps {
 
 type Prices = ReadonlyMap<string, bigint>;
 
-/** The current path, followed by the only path that deployed v1 sidecars serve. */
+/** Paths of the price API: the current path, and the only path that deployed v1 sidecars serve. */
 const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 
 const MAX_PRICES = 5_000;
@@ -82,8 +82,9 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote has no prices, because a missing
-     * sidecar must not stop the chain. `signal` must last as long as the node, because reconnecting continues between votes.
+     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote contains no prices, because a missing
+     * sidecar must not stop the chain. `signal` must remain active as long as the node runs, because reconnecting continues between
+     * votes.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -175,7 +176,10 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     return attempt;
   };
   return {
-    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` also ends reconnecting. */
+    /**
+     * Sends a request once the sidecar is connected. `requestSignal` aborts only this request; `lifeSignal` also stops
+     * reconnecting.
+     */
     get: async (
       path: string,
       requestSignal: AbortSignal,
@@ -235,14 +239,14 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** Percentage of the sidecar's price that votes contain while `price-deviation` is on. */
+/** Voted prices, in percent of the sidecar's prices, while the fault `price-deviation` is on. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. All other validators' sidecars always have prices: the current or last prices from this node's sidecar. A
- * manual block uses the votes from the last timed block.
+ * Creates the votes. All other validators vote for the last prices from this node's sidecar, even while the sidecar is down. A
+ * block made without a price request repeats the prices of the previous votes.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();
@@ -266,7 +270,7 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices for which this node's validator votes from now on. If empty, it votes without prices. */
+    /** Sets the prices for which this node's validator votes from now on. If there are none, its vote extension is empty. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;
