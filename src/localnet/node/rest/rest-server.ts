@@ -14,7 +14,7 @@ import { buildRequest, type FormValues, goUnescape, joinForms, parseForm } from 
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** First part of the REST paths and type URLs of the chain's own modules, e.g. "neutron". */
+  /** Chain name in its own modules' REST paths and type URLs, e.g. "neutron". */
   readonly chainName: string;
 }
 
@@ -134,7 +134,9 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** Returns the values of the height header. Like the SDK's gateway, accepts it with or without the prefix `Grpc-Metadata-`. */
+/**
+ * Returns the values of the height header. Like the SDK's gateway, accepts the header with or without the prefix `Grpc-Metadata-`.
+ */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];

@@ -18,18 +18,21 @@ export interface WebSocketOptions {
   /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
-   * Maximum number of unanswered requests per client. A client that exceeds it is disconnected. This can only happen if requests
-   * arrive together, because the server stops reading from a client much earlier.
+   * Maximum number of unanswered requests per client. A client that exceeds the limit is disconnected. Only requests that arrive
+   * together can exceed it, because the server stops reading from a client much earlier.
    */
   readonly maxPendingRequests: number;
-  /** Maximum total of unanswered requests (about 300 bytes each). Above it, the client with the most is disconnected. */
+  /**
+   * Maximum number of unanswered requests from all clients (about 300 bytes each). Above this limit, the server disconnects the
+   * client with the most unanswered requests.
+   */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** How long a connection may receive nothing, not even a pong, before the server closes it. */
+  /** Time after which the server closes a connection that has received nothing, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's timing (a ping after 9/10 of the read timeout), with limits suitable for a local node. */
+/** CometBFT's timeouts (a ping after 9/10 of the read timeout), with limits that suit a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -164,7 +167,10 @@ function serveClient(
   });
 }
 
-/** Extra time for a pong. If a long block delays the event loop, the timer could fire before an arrived pong is read. */
+/**
+ * Extra time for a pong. If a long block delays the event loop, the timer could fire before the node reads a pong that has already
+ * arrived.
+ */
 const LATE_MS = 500;
 
 /** Sends pings, and closes the connection if nothing is received. `extend` restarts the timeout. */
@@ -280,7 +286,7 @@ interface PendingMessages {
 /** Limits unanswered messages, per client and in total. */
 type PendingBound = ReturnType<typeof createPendingBound>;
 
-/** Creates the limits. If a client has too many messages, it is disconnected without affecting other clients. */
+/** Creates the limits. A client with too many messages is disconnected, without affecting other clients. */
 function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
@@ -297,7 +303,10 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
   let sinceCount = 0;
   return {
     drop,
-    /** Adds a message. Disconnects the client if it has too many, or the client with the most if there are too many in total. */
+    /**
+     * Adds a message. Disconnects the client if it has too many messages or, if all clients together have too many, the client with
+     * the most messages.
+     */
     add: (of: PendingMessages, data: RawData) => {
       clients.add(of);
       of.waiting.push(data);
@@ -316,8 +325,8 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 
 /**
  * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call,
- * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many
- * are waiting, and handles no more while the client does not read its responses. Returns a function that drops all messages.
+ * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many are
+ * waiting, and handles none while the client does not read its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
