@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments: env, info and message, or only env and message. */
+/** Entry points that a chain calls, with their number of arguments: 3 for env, info and message, or 2 for env and message. */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,13 +18,13 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value from the host, and the VM gas that was used outside the VM to produce it. The contract pays for this gas. */
+/** A value from the host, and the VM gas used outside the VM to produce it. The contract pays for this gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
 }
 
-/** An entry in the storage of a contract. */
+/** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Gas and stack left for a query from a contract. */
@@ -36,7 +36,7 @@ export interface QueryLimits {
 }
 
 /**
- * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. They throw
+ * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. Methods throw
  * `HostError` for failures that end the call. Any other exception is a bug and propagates through the VM.
  */
 export interface Host {
@@ -57,7 +57,7 @@ export interface Host {
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
 
-/** Recorded replies of one host method, in order. */
+/** Recorded replies from one host method, in call order. */
 class Replies<T> {
   private list: T[] | undefined;
   private at = 0;

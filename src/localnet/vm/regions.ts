@@ -1,6 +1,9 @@
 import { vmError, type VmError } from "./errors.ts";
 
-/** Bytes in a contract's memory, for exchange with the host. A pointer refers to a description: offset, capacity and length. */
+/**
+ * Bytes in a contract's memory, for exchange with the host. A region pointer is the address of the region's offset, capacity and
+ * length.
+ */
 export interface Region {
   readonly offset: number;
   readonly capacity: number;
