@@ -25,7 +25,7 @@ export interface ProfileOptions {
 
 /** Reports where a contract call used its gas. The calling program supplies the implementation. */
 export interface GasReports {
-  /** Writes the profile requested by `--profile`, and prints its table. Throws `CliError`. */
+  /** If `--profile` is set, writes the profile to that file and, unless the output is JSON, prints its table. Throws `CliError`. */
   readonly save: (
     client: PooledChainClient,
     request: ProfileRequest,

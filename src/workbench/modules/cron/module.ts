@@ -53,7 +53,7 @@ const moduleParams: ModuleParams<Params> = defineParams({
   unset: { securityAddress: "", limit: 0n },
 });
 
-/** The module, with its custom messages for contracts. */
+/** The `cron` module, with the custom messages that contracts can send. */
 export interface CronModule extends ChainModule {
   readonly handleCustomMessage: CustomMessageHandler;
 }
@@ -128,7 +128,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Adds a schedule for a contract that is an admin of the admin module. As in Go, the response is empty. */
+/** Adds a schedule on behalf of a contract, which must be an admin of `adminmodule`. As in the Go module, the response is empty. */
 function addForContract(
   context: Context,
   sender: string,
@@ -211,7 +211,7 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** Runs a schedule's messages. If one fails, the messages' writes are dropped. Either way, the next run is one period later. */
+/** Runs a schedule's messages. If any message fails, all writes are dropped. In either case, the next run is one period later. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);
@@ -255,7 +255,9 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/** Stores the genesis state. As in Go, periods start when the chain starts. Throws `GenesisError` if a name occurs twice. */
+/**
+ * Stores the genesis state. As in the Go module, periods start when the chain starts. Throws `GenesisError` if a name occurs twice.
+ */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())
