@@ -17,8 +17,8 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the relayer until the signal aborts. Rejects with the first service error. If `reloads` is undefined, the configuration
- * cannot be reloaded.
+ * Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, the configuration cannot be
+ * reloaded.
  */
 export async function runIcqRelayer(
   config: RelayerConfig,
@@ -65,7 +65,7 @@ export async function runIcqRelayer(
   }
 }
 
-/** Maximum wait for the first chain reads, which never finish if no endpoint responds. The relayer keeps running either way. */
+/** Maximum wait for the first chain reads, which never finish if no endpoint responds. The relayer then keeps running. */
 const FIRST_WORK_MS = 20_000;
 
 /** Resolves once the relayer has read its chains for the first time, or after {@link FIRST_WORK_MS}. */
@@ -78,7 +78,7 @@ async function firstWork(
     await clock.sleep(100, signal);
 }
 
-/** Maximum wait for pending writes to the in-memory state when the services stop. */
+/** Maximum wait for pending writes to in-memory state when the services stop. */
 const FLUSH_MS = 5_000;
 
 /** Creates a store whose in-memory state survives a reload, as state on disk does. */

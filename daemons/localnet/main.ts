@@ -81,7 +81,7 @@ export interface LocalnetRunOptions extends LocalnetDaemonOptions {
 
 /**
  * How long a vote waits for the sidecar. A real node's default `client_timeout` is 2 s, but its vote extension handler waits at
- * most 1 s. Measured on a chain with one validator: block time doubled from 1 s to 2 s while the sidecar was down.
+ * most 1 s. With one validator, block time doubled from 1 s to 2 s while the sidecar was down (measured).
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
@@ -189,9 +189,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/**
- * Creates a service that calls `announce` as soon as all parts are ready. If a part fails to start, that part's own `run` rejects.
- */
+/** Creates a service that calls `announce` once all parts are ready. If a part fails to start, its own `run` rejects. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -223,8 +221,8 @@ function openSidecar(
 }
 
 /**
- * Creates a server that switches the sidecar's faults, for a process that does not run the local chain. The local chain's control
- * API forwards fault requests to this server.
+ * Creates a server for the sidecar's faults in a process without the local chain. The local chain's control API forwards fault
+ * requests to it.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
@@ -245,9 +243,9 @@ function openSidecarControl(
   );
 }
 
-/** Parts of the localnet that the control API shows or controls, other than the chains. */
+/** Parts that the control API shows or controls, other than the chains. */
 interface ControlTargets {
-  /** Undefined if this process serves no control API or does not run the local chain. */
+  /** Undefined without a control API or a local chain in this process. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
   /** Undefined if the sidecar runs in another process. */

@@ -22,7 +22,7 @@ export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpo
 
 /**
  * Runs the watchdog until the context's signal aborts. Rejects with a `WatchdogError`, or with another error if a port is in use.
- * If `reloads` is undefined, the configuration cannot be reloaded.
+ * Without `reloads`, the configuration cannot be reloaded.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
   config: Config,

@@ -245,10 +245,7 @@ export interface ContractCall {
   readonly index: number;
   /** Bech32 addresses of the called contracts. Empty if the first call was to a contract that does not exist. */
   readonly contracts: readonly string[];
-  /**
-   * The contract calls as text, e.g. `execute {"a":1}`, or the names of all messages, e.g. `MsgUpdateClient`, if only modules
-   * called contracts.
-   */
+  /** The direct contract calls, e.g. `execute {"a":1}`. If there are none, the names of all messages, e.g. `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** True if a message in the transaction called the contract, false if a module did. */
   readonly isDirect: boolean;
@@ -302,7 +299,7 @@ function createContractCalls() {
   };
 }
 
-/** Describes a transaction's contract calls. Undefined if the transaction called no contract or cannot be decoded. */
+/** Returns undefined if the transaction called no contract or cannot be decoded. */
 function callOf(
   tx: Uint8Array,
   result: TxResult,

@@ -46,10 +46,7 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/**
- * Time between checks of a file. A changed file is used only after two checks with the same result, because a compiler may still be
- * writing it.
- */
+/** Time between checks of a file. A changed file is used after two equal checks, because a compiler may still be writing it. */
 const POLL_MS = 300;
 /** How long to wait for a block that includes a transaction. */
 const TX_DEADLINE_MS = 60_000;

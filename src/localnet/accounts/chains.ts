@@ -99,15 +99,9 @@ interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
   /** Denomination metadata, in the format of the `bank` module. */
   readonly denomMetadata: readonly JsonObject[];
-  /**
-   * Names or addresses of the accounts that operate the first validators. The operators of all other validators are accounts
-   * without a key.
-   */
+  /** Names or addresses of the accounts that operate the first validators. All other validators' operators have no key. */
   readonly operators: readonly (string | undefined)[];
-  /**
-   * True if the operators' genesis transactions create the validators after InitGenesis, false if the staking genesis contains
-   * them.
-   */
+  /** True if genesis transactions create the validators after InitGenesis, false if the staking genesis contains them. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
   readonly admins: readonly string[];
@@ -134,9 +128,9 @@ export interface LocalnetAccount {
   readonly mnemonic: string;
   readonly hdPath: string;
   readonly chainId: string;
-  /** The account's coins at genesis. */
+  /** Coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** The chain's minimum gas price. While blocks are full, the fee market raises the gas price above this minimum. */
+  /** The chain's minimum gas price. While blocks are full, the actual gas price rises. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -178,7 +172,7 @@ export const CHAINS: LocalnetChains = {
 
 /** Names of the accounts with which the relayers sign. */
 export interface LocalnetRoles {
-  /** Account with which the ICQ relayer signs on the local chain. */
+  /** The ICQ relayer's signing account on the local chain. */
   readonly icqRelayer: string;
   readonly ibcRelayer: Readonly<Record<ChainPart, string>>;
 }

@@ -15,9 +15,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/**
- * Thrown if the account does not exist on the chain, e.g. because an earlier program version created the chain's home directory.
- */
+/** Thrown if the account does not exist on the chain, e.g. because an earlier program version created the chain's home. */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
@@ -66,8 +64,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     /** The bech32 address. */
     address,
     /**
-     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. If CheckTx rejects the
-     * transaction, the call still resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
+     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves even if CheckTx
+     * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
      */
     broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));

@@ -2,7 +2,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
-/** Layout for printing a response as a table. `path` selects the record or list of records in the response. */
+/** Table layout of a response. `path` selects the record or list of records. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
@@ -37,8 +37,8 @@ export const PARAMS_TABLE: AnswerTable = {
 
 /**
  * Columns as written in a module's table, e.g. "CODE code_id, HASH data_hash". Each column has a title and the path of a field in
- * the record; without a path, the cell is the record itself. If this is an object, it maps each column's title to a path or to a
- * function that returns the cell.
+ * the record; without a path, the cell is the record itself. An object maps each title to a path or to a function that returns the
+ * cell.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
@@ -49,7 +49,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** Parses a column's title and path. A title contains no lower-case letters, whereas a path contains at least one. */
+/** Parses a column's title and path. Only the path contains lower-case letters. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

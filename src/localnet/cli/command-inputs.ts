@@ -37,7 +37,7 @@ export interface Inputs {
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /** Options, keyed by the field that each option sets. If a key starts with a dash, its option sets no field. */
+  /** Options, keyed by the field that each option sets. An option whose key starts with a dash sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
@@ -169,7 +169,7 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that the caller knows to be a string. Any other value is a bug and throws. */
+/** Returns a value that must be a string. Any other value is a bug. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
 }
@@ -221,12 +221,9 @@ export function parseCoin(text: string): Coin {
   return { amount, denom };
 }
 
-/** A coin in proto JSON. */
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/**
- * Parses coins, e.g. "1uibcatom,5untrn", and sorts them by denomination, as the chain requires. Rejects duplicate denominations.
- */
+/** Parses coins, e.g. "1uibcatom,5untrn". Sorts them, as the chain requires, and rejects duplicate denominations. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
@@ -240,9 +237,7 @@ export function parseObject(text: string): JsonObject {
   return value;
 }
 
-/**
- * Narrows a value from `JSON.parse` to a JSON object. Checks only the outer type, because such objects contain only JSON values.
- */
+/** Narrows a value from `JSON.parse` to a JSON object, whose fields are always JSON values. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

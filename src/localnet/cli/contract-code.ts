@@ -9,7 +9,7 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Maximum file size in bytes, in case the user passes the wrong file. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
@@ -105,7 +105,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason why the chain would reject the code or could not instantiate it. Undefined if there is none. */
+/** Returns the first reason why the chain would reject or could not instantiate the code. Undefined if there is none. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

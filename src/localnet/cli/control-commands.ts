@@ -17,7 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Creates a command for a running localnet. The command's help lists the shared options first, then the command's own options. */
+/** Creates a command for a running localnet. Its help lists the shared options before the command's own options. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -29,10 +29,7 @@ export function withLocalnetOptions(command: Command): Command {
 /** Deadline for a request, including the time to make the requested blocks. */
 const DEADLINE_MS = 120_000;
 
-/**
- * Sends a request to the control API: a POST with the API token if there is a body, and otherwise a GET without the token. Throws
- * `CliError`.
- */
+/** Sends a request to the control API. A request with a body is a POST with the token. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,

@@ -29,7 +29,7 @@ export function parseTicks(text: string): bigint[] {
   return (isOneList ? text.slice(1, -1) : text).split(",").map(parseTick);
 }
 
-/** Parses an unsigned 64-bit decimal integer, such as a fee or an id. */
+/** Parses an unsigned 64-bit integer, e.g. a fee or an id. */
 export function parseFee(text: string): bigint {
   return quoting(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
 }
@@ -49,17 +49,17 @@ export function parseBooleans(text: string): boolean[] {
   return text.split(",").map(parseBoolean);
 }
 
-/** Parses a decimal with at most 27 fractional digits. Returns the wire format: the price times 10^27, as decimal digits. */
+/** Parses a decimal with at most 27 fractional digits. Returns the price times 10^27 as decimal digits. */
 export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
 
-/** Parses multi-hop routes, e.g. "A,B;A,C,B". Semicolons separate routes; commas separate the denominations in a route. */
+/** Parses routes of denominations, e.g. "A,B;A,C,B". Semicolons separate the routes. */
 export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
 
-/** Parses the name of an order type. Throws `InvalidArgumentError` with the message of the dex module's error 1138. */
+/** Parses the name of an order type. Throws `InvalidArgumentError` with the message of dex error 1138. */
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];
@@ -68,10 +68,7 @@ export function parseOrderType(text: string): LimitOrderType {
 
 const EXPIRATION = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/;
 
-/**
- * Parses a UTC time in the format "MM/DD/YYYY HH:MM:SS". Throws `InvalidArgumentError` with the message of the dex module's error
- * 1135.
- */
+/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. Throws `InvalidArgumentError` with the message of dex error 1135. */
 export function parseExpiration(text: string): Timestamp {
   const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${time}`;

@@ -23,16 +23,16 @@ export interface ProfileOptions {
   readonly json?: true;
 }
 
-/** Reports where a contract call used its gas. The calling program supplies the implementation. */
+/** Reports where a contract call used its gas. The program supplies the implementation. */
 export interface GasReports {
-  /** If `--profile` is set, writes the profile to that file and, unless the output is JSON, prints its table. Throws `CliError`. */
+  /** If `--profile` is set, writes the profile and, unless the output is JSON, prints its table. Throws `CliError`. */
   readonly save: (
     client: PooledChainClient,
     request: ProfileRequest,
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed Wasm calls and the functions that were running in them, or an empty string if they are unknown. */
+  /** Returns the failed Wasm calls and the functions that were running in them, or an empty text if unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,

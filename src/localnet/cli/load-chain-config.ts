@@ -15,7 +15,7 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Maximum file size in bytes, in case the user passes the wrong file. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
@@ -43,8 +43,8 @@ export async function readChainConfig(file: string, portOffset = 0): Promise<Con
 }
 
 /**
- * Returns the chains in a chain file or, if `file` is undefined, the default localnet's chains. Does not read the files to which
- * the chain file refers, because only a new chain needs them. Throws `ConfigError`.
+ * Returns a chain file's chains or, without a file, the default localnet's. Does not read the files to which the chain file refers,
+ * because only a new chain needs them. Throws `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<localnet.LocalnetChains> {
   return file === undefined ? localnet.CHAINS : (await readChainConfig(file)).chains;

@@ -25,7 +25,6 @@ interface Options extends LocalnetOptions {
   readonly keep?: true;
 }
 
-/** The localnet on which a rehearsal runs. */
 interface Stage {
   readonly local: ScenarioChain;
   readonly remoteHeader: () => Promise<Header>;
@@ -251,8 +250,7 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
 }
 
 /**
- * Returns the weakest unjailed validator that a test account operates and that has less than a third of all tokens, so that the
- * chain continues without it.
+ * Returns the weakest validator of a test account. It has less than a third of all tokens, so the chain can continue without it.
  */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
@@ -304,7 +302,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** Amount to leave in the account for fees. No transaction's fee is larger. */
+/** Amount to leave for fees, which exceeds any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {

@@ -73,7 +73,7 @@ const POLL_MS = 200;
 /**
  * Limits transfers with the reference limiter, and demonstrates a transfer that passes, a rejected transfer and a refunded
  * transfer. Finally removes the limiter, even after an error, unless `keep` is set or the scenario is aborted. Throws `CliError`,
- * for example if no IBC relayer is running.
+ * e.g. if no IBC relayer is running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -261,7 +261,6 @@ async function waitFor<T>(
   );
 }
 
-/** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
   /** Maximum outgoing amount per window, in the base unit. */

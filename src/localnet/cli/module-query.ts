@@ -25,7 +25,7 @@ export interface QueryGroup {
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
   /** Default: one line per parameter for params, YAML for other responses. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
-  /** If true, the command prints parameters as YAML instead of a table. */
+  /** If true, the command prints parameters as YAML. */
   readonly isYaml?: true;
   /** If true, the command has no pagination options. */
   readonly isShort?: true;
@@ -100,7 +100,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** SDK 0.50's names for the offset, limit, count-total and reverse options start with `page`. */
+  /** Offset, limit, count-total and reverse under SDK 0.50's option names. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;

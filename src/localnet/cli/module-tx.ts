@@ -20,7 +20,7 @@ export interface MessageGroup {
   readonly fields?: inputs.FieldTable;
   /** Messages by command name, with the aliases of the deployed command line, e.g. `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** Settings for all of the module's messages. */
+  /** Settings for all of the module's messages, including messages from the authority. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 

@@ -18,7 +18,7 @@ export interface QueryOptions extends ConnectionOptions {
   readonly height: bigint;
 }
 
-/** A query to send. Its path and type names use the canonical chain name. */
+/** A query to send, with the canonical chain name in its path and types. */
 interface OutgoingQuery {
   /** gRPC path, e.g. `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
@@ -94,9 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/**
- * Reads display units. Display units are optional, so a denomination is left out if reading its unit fails with a `ClientError`.
- */
+/** Reads display units. Display units are optional, so denominations whose unit cannot be read are left out. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

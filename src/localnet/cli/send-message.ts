@@ -30,7 +30,6 @@ import { openPrompt } from "../../platform/cli/prompt.ts";
 import { readSecret } from "../../platform/cli/state-home.ts";
 import { localnetAccounts } from "../accounts/chains.ts";
 
-/** A connection and the signing account. */
 interface Sending {
   readonly client: PooledChainClient;
   readonly signer: txSigner.Signer;
@@ -234,9 +233,7 @@ async function openSender(
 /** Default gas limit of a transaction that is printed instead of sent, as in the SDK. */
 const UNSIGNED_GAS = 200_000n;
 
-/**
- * Prints the unsigned transaction as JSON, like an SDK program, so that it can be signed elsewhere. Sends no requests to a chain.
- */
+/** Prints the unsigned transaction as JSON, like an SDK program, so that it can be signed elsewhere. Works offline. */
 async function printUnsigned(
   { typeUrl, encode }: OutgoingMessage,
   options: TxOptions,
@@ -338,7 +335,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the signer's address. An unsigned transaction needs no key, so `--from` may be an address. */
+/** Returns the signer's address. Because no key is needed, `--from` may be an address. */
 async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)

@@ -246,8 +246,8 @@ function addressOf(field: JsonField): Uint8Array {
 }
 
 /**
- * Returns a validator's seed. In the body, `seed` is either 64 hex digits or any other text, which is hashed with SHA-256; without
- * `seed`, `index` selects a test validator.
+ * Returns a validator's seed. The body contains `seed`, i.e. 64 hex digits or any other text to hash, or a test validator's
+ * `index`.
  */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");

@@ -21,9 +21,7 @@ interface LocalnetSnapshot {
 /** Snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/**
- * Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken, so the number is limited.
- */
+/** Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken. */
 const MAX_SNAPSHOTS = 20;
 
 /** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */

@@ -13,7 +13,7 @@ import type { CreateModules } from "../chain/module-set.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 
-/** A set of optional modules: a chain has either all or none of them. */
+/** Optional modules. A chain has either all or none of them. */
 export interface ModuleSet {
   /** The modules' names in a genesis, which are also the names of their stores. */
   readonly names: readonly string[];
@@ -117,8 +117,8 @@ const COMMISSION = {
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the operators' genesis transactions (JSON), which create validators with these powers, in order. Returns undefined if the
- * chain's settings do not request genesis transactions. Rejects with `UnknownAccountError` if an operator has no key.
+ * Creates the operators' genesis transactions (JSON) for validators with these powers, in order. Returns undefined if the chain's
+ * settings do not request genesis transactions. Rejects with `UnknownAccountError` if an operator has no key.
  */
 export async function createGenesisTxs(
   chain: ChainProfile,

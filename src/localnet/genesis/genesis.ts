@@ -34,7 +34,7 @@ import type { ValidatorPower } from "../chain/runtime/abci.ts";
 export interface LocalnetGenesisOptions {
   /** Genesis time. Both chains share it, because the remote chain's client for the local chain includes it. */
   readonly timeNs: bigint;
-  /** Voting powers of the genesis validators, of which there must be at least one. */
+  /** Powers of the genesis validators (at least one). */
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
@@ -113,7 +113,7 @@ export function remoteGenesis(
 
 /**
  * Returns the local chain's first header before block 1 exists, for the remote chain's client. The header has test validators and
- * both chains' genesis time. Its app hash is the empty state's hash, because only block 1 adds the genesis to the state.
+ * both chains' genesis time. The app hash is the empty state's, because only block 1 adds the genesis to the state.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -157,7 +157,7 @@ export function localGenesis(
   return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
-/** Returns the address of the chain's account with this name. Any other text is assumed to be an address and returned unchanged. */
+/** Returns the address of the chain's account with this name. Any other text is returned unchanged, as an address. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address

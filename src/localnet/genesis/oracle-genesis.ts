@@ -24,10 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/**
- * Params of the deployed revenue program, with the specification's thresholds. The mean price over `twap_window` exists even if the
- * chain is only minutes old.
- */
+/** The deployed revenue program, with the specification's thresholds. A mean price exists even on a chain that is minutes old. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },
@@ -38,8 +35,7 @@ const PROGRAMME: JsonObject = {
 };
 
 /**
- * Adds the sidecar's pairs and enables vote extensions from block 1. If the chain's denomination is the reward asset, also adds a
- * treasury for monthly payments to validators.
+ * Adds the sidecar's pairs, vote extensions from block 1 and, on a chain with the reward asset, a treasury for monthly payments.
  */
 export function withOracle({ denom, bech32Prefix }: ChainProfile, doc: GenesisDoc): GenesisDoc {
   const pairs = DEFAULT_MARKETS.map(({ pair, decimals }, id) => {

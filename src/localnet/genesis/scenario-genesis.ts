@@ -27,8 +27,8 @@ export interface WasmState {
 }
 
 /**
- * Returns state for `hooks-demo` with two contracts: `echo` emits hooks as events, and `voting-power` tracks stake. Both receive
- * the first validator's hooks.
+ * Returns state for `hooks-demo`: `echo` emits hooks as events, and `voting-power` tracks stake. Both receive the first validator's
+ * hooks.
  */
 export function seedHooksDemo(
   chain: ChainProfile,
@@ -173,7 +173,6 @@ export interface GenesisContract {
   readonly admin: string;
 }
 
-/** The code id and address of a genesis contract. */
 export interface PlacedContract {
   readonly label: string;
   readonly codeId: bigint;

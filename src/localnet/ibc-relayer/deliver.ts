@@ -150,8 +150,7 @@ export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: Abor
 
 /**
  * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
- * the client, and a connection is unusable once its client has expired. After reading a client, does not read it again until its
- * next update may be due.
+ * the client, and a connection is unusable once its client has expired. Clients are read again only when an update may be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
   /** For each chain, the other chain's header time from which the client may need an update. */

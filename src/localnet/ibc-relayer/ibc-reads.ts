@@ -15,11 +15,10 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
   readonly counterparty: ChannelEnd;
 }
 
-/** Sequences of packets at one end of a channel. */
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
-/** Maximum number of pages to read, enough for more packets than a localnet ever has in flight. */
+/** Maximum number of pages, enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
 /** Reads a chain's channels and packets. Height 0 is the latest height. All methods reject with `ClientError`. */

@@ -243,8 +243,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, which
- * also limits polling of a chain that has too few blocks to prove any state.
+ * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, because a
+ * chain that is too young to prove any state is polled too.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

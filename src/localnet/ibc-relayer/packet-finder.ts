@@ -120,7 +120,7 @@ export function createPacketFinder(comet: BlockSearches) {
   };
 }
 
-/** Returns the value with the lowest rank, or the first of several such values. Undefined if the list is empty. */
+/** Returns the first of the values with the lowest rank. */
 function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
   let least: { readonly value: bigint; readonly rank: number } | undefined;
   for (const value of values) {
@@ -154,7 +154,6 @@ function queryOf(type: PacketEventType, { portId, channelId }: ChannelEnd, seque
   return conditions.join(" AND ");
 }
 
-/** An event as CometBFT's RPC returns it. */
 interface RpcEvent {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];

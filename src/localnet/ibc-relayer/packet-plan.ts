@@ -107,10 +107,7 @@ async function readPacketState(
   };
 }
 
-/**
- * Plans acknowledgements. If an application has not acknowledged a packet yet, the packet stays pending and is not reported as
- * unreadable.
- */
+/** Plans acknowledgements. A packet that its application has not acknowledged yet is pending, not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -188,9 +185,9 @@ export interface Destination {
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the destination had not
- * received the packet at the proof height either. Once the timeout has passed, the destination rejects the packet. Proving the
- * timeout requires a header at or after the timeout.
+ * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
+ * at the proof height. Once the timeout has passed, the destination rejects the packet. Proving the timeout requires a header at or
+ * after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -285,7 +282,7 @@ function missingPath(packet: Packet, { end }: Destination): string {
 }
 
 /**
- * Returns the next sequence to receive. An unordered channel has none, so returns 1, because timeout messages require a value above
+ * Returns the next sequence to receive. For an unordered channel, which has none, returns 1, because messages require a value above
  * 0.
  */
 function nextReceiveOf({ nextReceive }: Destination): bigint {

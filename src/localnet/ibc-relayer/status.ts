@@ -43,8 +43,8 @@ interface IbcChainStatus {
 }
 
 /**
- * Time without a successful cycle after which the IBC relayer is failing. A cycle takes at most a few blocks, and an idle IBC
- * relayer starts one at least every five seconds.
+ * Time without a cycle after which the IBC relayer is failing. A cycle takes a few blocks at most, and an idle IBC relayer starts
+ * one every five seconds or sooner.
  */
 const STALE_AFTER_MS = 30_000;
 

@@ -25,7 +25,7 @@ export interface Work {
 
 /** Proofs for a message, with the proof height and the message's signer. */
 interface Proven {
-  /** Proofs for the work's paths, each encoded as `MerkleProof`. */
+  /** Proofs, each encoded as `MerkleProof`. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
   /** The IBC relayer's bech32 address on the chain that receives the message. */

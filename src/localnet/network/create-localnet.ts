@@ -186,10 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/**
- * Returns the genesis in the home or, if there is none, the genesis in the options. Throws `NodeError` if its profile is not the
- * chosen profile.
- */
+/** Returns the genesis in the home or else in the options. Throws `NodeError` if its profile is not the chosen profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,

@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** A chain is considered stopped if it makes no block for this long, measured by the chain's clock. */
+/** A chain that makes no block for this long, by its own clock, is considered to have stopped. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -140,7 +140,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** Creates a localnet's overview page, which shows its parts, transactions, blocks, faults, endpoints and accounts. */
+/** Creates a localnet's first page, with a row per part and what developers need most often. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
@@ -208,8 +208,8 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
 }
 
 /**
- * Returns a transaction's message names without their "Msg" prefix, for example "Send". Returns an empty list for an entry that is
- * not a transaction, such as the price votes at the start of a block.
+ * Returns a transaction's message names without their "Msg" prefix, for example "Send". Returns an empty list for an entry that
+ * is not a transaction: a block begins with the validators' price votes.
  */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
@@ -293,7 +293,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   )}</ul></details>`;
 }
 
-/** Exponent of the display unit, which equals a million base units. */
+/** Exponent of the display unit, which is a million base units. */
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {

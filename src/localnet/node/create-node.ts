@@ -103,9 +103,9 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** Number of blocks to retain on disk: about 1.4 GB, at 14 kB per block. */
+/** Blocks on disk: about 1.4 GB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** Number of blocks to retain in memory: about 140 MB, at 14 kB per block. */
+/** Blocks in memory: about 140 MB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**

@@ -104,7 +104,6 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** Functions to call after each new block. */
 type BlockListeners = ReturnType<typeof createBlockListeners>;
 
 export function createBlockListeners(logger: Logger) {

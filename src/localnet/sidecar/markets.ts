@@ -10,7 +10,7 @@ export interface Market {
   readonly pair: string;
   /** Number of decimals. The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Minimum number of feeds with a current price. If fewer feeds have a current price, the market has no price. */
+  /** Minimum number of feeds with a current price. With fewer feeds, the market has no price. */
   readonly minProviders: number;
   /** Initial price, as an integer scaled by `decimals`. */
   readonly startPrice: bigint;

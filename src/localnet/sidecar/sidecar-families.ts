@@ -54,7 +54,7 @@ const CATALOGUE = {
   webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
 } as const satisfies Readonly<Record<string, FamilyOptions>>;
 
-/** Build info metric of sidecar version 2, which is named connect. The specification uses that version's metric names. */
+/** Build info of sidecar version 2, named connect, whose metric names the specification uses. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
 /** All metric families. `queryDuration` is defined in the specification, but deployed sidecars do not export it. */

@@ -100,12 +100,9 @@ export function createSidecarListeners(
     return bound;
   };
   return {
-    /**
-     * Opens all listeners and returns their addresses. If any listener fails to open, closes all of them. Has no effect if they are
-     * already open.
-     */
+    /** Opens all listeners and returns their addresses. If any fails, closes all of them. Has no effect if already open. */
     open,
-    /** Closes all listeners and connections. Has no effect if they are already closed. */
+    /** Closes all listeners and connections. Has no effect if already closed. */
     close,
   };
 }

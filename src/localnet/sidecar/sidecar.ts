@@ -43,9 +43,7 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/**
- * Time from stopping a sidecar until it exits. A real sidecar, when stopped, failed for eight one-second blocks before it exited.
- */
+/** A stopped real sidecar failed for eight one-second blocks before it exited (measured). */
 const DRAIN_MS = 7_750;
 
 /** A simulated sidecar with controllable faults. */
@@ -136,7 +134,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
 
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
-/** Faults that, when switched on, replace the process with a new one. */
+/** Faults that restart the process when switched on. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
 /** Creates a running process. `drainMs` is the time from stopping the process until it exits. */
@@ -180,8 +178,7 @@ export function createSidecarProcess(
 }
 
 /**
- * Returns the next stage, or the current stage. A stopped process drains until it exits, even if the fault `sidecar-down` is
- * switched off earlier.
+ * Returns the next stage, or the current stage. A stopped process drains until it exits, even if the fault is switched off earlier.
  */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
@@ -192,7 +189,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   return isStopped ? stage : { kind: "up" };
 }
 
-/** The in-memory state of a simulated sidecar process. A restart replaces this state. */
+/** The in-memory state of a simulated sidecar process, which a restart replaces. */
 export type ProcessState = ReturnType<typeof createProcessState>;
 
 interface ProcessOptions {

@@ -71,20 +71,16 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. With a second pending transaction, the block after a full block can catch up. */
+/** Maximum number of pending transactions. A second pending transaction lets the block after a full block catch up. */
 const MAX_PENDING = 2;
-/**
- * Multiple of the current gas price to pay. It covers two price increases by an eighth while a transaction is pending; the proposer
- * gets the excess as a tip.
- */
+/** Margin that covers two price increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum price for traffic, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
 /** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
 /**
- * Initial estimate of the gas that the fee market counts for a transaction, without the work of its contract call. Each successful
- * call updates the estimate.
+ * Initial estimate of a transaction's counted gas, excluding its contract call's work. Each successful call updates the estimate.
  */
 const FIRST_OVERHEAD = 133_000n;
 /** Margin in the gas limit for changes in the overhead. */
@@ -249,7 +245,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
   return {
-    /** Sends the transaction for the next block. Call this after each block; a second call for the same block has no effect. */
+    /** Sends the transaction for the next block. Call this once per block. */
     sendFor,
     /** Records which of the traffic's own transactions a block includes. */
     record,

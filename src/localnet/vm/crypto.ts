@@ -44,7 +44,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies an ECDSA signature of a hash. Accepts both high and low s. Returns a {@link CRYPTO_CODE} value. */
+/** Verifies an ECDSA signature of a hash. Accepts both high and low s. Returns a {@link CRYPTO_CODE}. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -86,7 +86,7 @@ export function recoverEcdsa(
   }
 }
 
-/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a {@link CRYPTO_CODE} value. */
+/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a {@link CRYPTO_CODE}. */
 export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
   if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
   if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -94,8 +94,8 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
 }
 
 /**
- * Verifies a batch of ed25519 signatures, each with its own message and key. A single message or a single key is shared by all
- * signatures. Returns a {@link CRYPTO_CODE} value.
+ * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns a
+ * {@link CRYPTO_CODE}.
  */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
@@ -133,8 +133,8 @@ const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
 /**
- * Decodes a compressed point. If the infinity flag is set, ignores all other bytes. Returns undefined if the encoding is invalid or
- * the point is not in the subgroup.
+ * Decodes a compressed point. If the infinity flag is set, ignores all other bytes. Undefined if the bytes are invalid or the point
+ * is not in the subgroup.
  */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
@@ -199,7 +199,7 @@ export interface PairingEquality {
 /** Number of pairings to compute together. */
 const PAIRS = 16;
 
-/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a {@link CRYPTO_CODE} value. */
+/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a {@link CRYPTO_CODE}. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;
@@ -257,7 +257,7 @@ function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigin
   );
 }
 
-/** Narrows a mapped point's type. The library's types declare an affine point, but the library returns a point object. */
+/** Returns the mapped point. The library declares an affine point, but returns a point object. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }

@@ -140,8 +140,7 @@ export function readGlobalType(reader: ByteReader, offset: number): wasm.GlobalT
 }
 
 /**
- * Checks a constant expression of type `expected`. If the expression is an `i32.const`, returns its unsigned value; otherwise
- * undefined.
+ * Checks a constant expression of type `expected`. Returns an `i32.const`'s unsigned value, and undefined for other expressions.
  */
 export function readConstant(
   reader: ByteReader,

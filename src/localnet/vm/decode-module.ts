@@ -271,7 +271,7 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section in bytes. Larger sections are ignored, so error stacks then lack function names. */
+/** Maximum size of a name section in bytes. Larger sections are ignored, so error stacks lack function names. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
 /** Returns a function that looks up function names in the custom section `name`. The section is decoded on first use. */

@@ -64,7 +64,7 @@ export type HostFailure =
   | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** Thrown by a host if it cannot serve an access. The VM charges no gas for the failed access. */
+/** Thrown by a host for a failed access, for which the VM charges no gas. */
 export class HostError extends Error {
   readonly problem: HostFailure;
 

@@ -129,10 +129,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /**
-   * Called when the module's gas counter is below zero. Refills the counter from the reserve or, if the reserve is insufficient,
-   * ends the call.
-   */
+  /** Called when the module's gas counter is below zero. Refills the counter or, if the reserve is insufficient, ends the call. */
   refill(): void {
     if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
     this.moveReserve();
@@ -150,7 +147,7 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** Calls `interrupt`, if any. Host functions that are slow relative to their gas call this. */
+  /** Host functions that are slow relative to their gas call this to check for an interrupt. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
@@ -260,10 +257,7 @@ export class Execution {
     }
   }
 
-  /**
-   * Converts an exception from a contract call to a VM error, or to {@link ColdCode} if the reserve still contains gas. Rethrows
-   * bugs.
-   */
+  /** Converts an exception from a contract call to a VM error, or to {@link ColdCode} if gas is left. Rethrows bugs. */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;
     if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();

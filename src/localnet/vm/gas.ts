@@ -47,7 +47,7 @@ export const GAS_COSTS = {
   ed25519Verify: 35_000_000n,
   ed25519BatchBase: 24_000_000n,
   ed25519BatchItem: 21_000_000n,
-  /** Base cost of a batch verification with exactly one public key. */
+  /** Base cost of a batch with exactly one public key. */
   ed25519OneKeyBase: 36_000_000n,
   ed25519OneKeyItem: 10_000_000n,
   blsG1Base: 68_000_000n,

@@ -55,7 +55,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to be stored. If it is too long, throws the VM error "Key too big" or "Value too big". */
+/** Reads a key or value to be stored. Throws "Key too big" or "Value too big" if it is too long. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {
@@ -128,7 +128,7 @@ function aggregateWith(group: crypto.BlsGroup): HostFunction {
   };
 }
 
-/** Returns a host function that advances an iterator and returns the next entry's key or value, or 0 after the last entry. */
+/** Creates the function that returns the next entry's key or value, or 0 after the last entry. */
 function nextPart(part: 0 | 1): HostFunction {
   return (execution, [iterator = 0]) => {
     const entry = execution.ask((host) => host.next(iterator >>> 0));

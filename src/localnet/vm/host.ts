@@ -24,7 +24,6 @@ export interface Metered<T> {
   readonly gas: bigint;
 }
 
-/** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Gas and stack left for a query from a contract. */

@@ -31,9 +31,8 @@ interface Reusable {
 
 /**
  * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so used instances
- * are restored instead: their memory and globals are reset. Nothing else in an instance can change, because contracts contain no
- * operator that writes to a table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the
- * start state.
+ * are restored instead: their memory and globals are reset. Nothing else in an instance can change, because no operator writes to a
+ * table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
@@ -200,7 +199,7 @@ export interface Instance {
   start: StartState | undefined;
 }
 
-/** Restores a used instance to a start state. The instance and the start state must have the same memory size. */
+/** Restores a used instance to a start state. `instance` and `start` must have the same memory size. */
 function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -224,8 +223,7 @@ function nextSize(size: number): number {
 }
 
 /**
- * Clears part of a memory. Compares the bytes with zero first, which is faster than filling, because most memory has never been
- * written to.
+ * Clears part of a memory. Compares with zero first, which is faster than filling, because most memory has never been written to.
  */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);

@@ -44,10 +44,7 @@ export const OP = {
 /** Added to the numbers of saturating conversions in the tables below. */
 const SATURATING = 0x100;
 
-/**
- * Opcode ranges of operators with a fixed signature, with parameters and result. i and I are 32-bit and 64-bit integers; f and F
- * are 32-bit and 64-bit floats.
- */
+/** Opcode ranges with a fixed signature. i and I are 32-bit and 64-bit integers; f and F are 32-bit and 64-bit floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],

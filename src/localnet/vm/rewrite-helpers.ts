@@ -64,8 +64,8 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
 }
 
 /**
- * Returns the helper that canonicalizes an arithmetic operator's NaNs. `neg`, `abs`, `copysign` and reinterpretations need none,
- * because they only change bits.
+ * Returns the helper that makes an arithmetic operator's NaNs canonical. `neg`, `abs`, `copysign` and reinterpretations only change
+ * bits.
  */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
@@ -102,9 +102,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Handles two cases of `memory.grow` without V8, for which V8 would take thousands of times as long as the gas pays for. If a
- * memory grows by zero pages, V8 creates a new buffer in JavaScript. If it would grow beyond the maximum, V8 still requests memory
- * from the system.
+ * Handles two cases of `memory.grow` for which V8 would take thousands of times as long as the gas pays for. If a memory grows by
+ * zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, it still requests memory from the system.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -114,7 +113,7 @@ function writeGrow(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, OP.memoryGrow, 0, OP.end, OP.else, ...size, OP.end);
 }
 
-/** Writes `select(x, NaN, x == x)`, which replaces any NaN with the canonical NaN. */
+/** Writes `select(x, NaN, x == x)`, which makes NaNs canonical. */
 function writeCanonicalF32(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, OP.f32Const, 0, 0, 0xc0, 0x7f);
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x5b, OP.select);
@@ -203,7 +202,7 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 
 /**
  * Returns the index of the import `debug`. Calls to `debug` are skipped, because a call to JavaScript would take twenty times as
- * long as its gas pays for. Undefined if there is no such import, or if it has the wrong type, because the module then cannot be
+ * long as its gas pays for. Undefined if there is no such import or if its type is wrong, in which case the module cannot be
  * instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {

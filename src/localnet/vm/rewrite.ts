@@ -21,17 +21,14 @@ export const EXPORTS = {
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Prefix of exported mutable globals, followed by the global's index. Present only if the contract's instances are reused. */
+  /** Prefix of a mutable global's index. Such exports exist only if the contract's instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
 /** Size in bytes above which a function body calls a helper to charge gas, so that rewriting at most quadruples the body. */
 const LARGE_BODY = 64 * 1024;
-/**
- * Maximum size in bytes of a stack frame that is not counted if its function makes no calls, because such a function ends any
- * recursion.
- */
+/** A frame up to this size (bytes) is not counted if its function makes no calls, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
@@ -43,8 +40,8 @@ export interface RewriteOptions {
 /**
  * Returns a module for Node's `WebAssembly` that is equivalent but counts gas and stack bytes. Like wasmer's metering, the code
  * counts a basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages.
- * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants of a
- * module use the same amount of gas.
+ * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants use
+ * the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -363,9 +360,7 @@ class Rewriter {
     this.callHelper(writer, rewriteHelpers.CHARGE);
   }
 
-  /**
-   * Appends code that records a call's table index, because V8 reports the same error for empty elements and for wrong signatures.
-   */
+  /** Appends code that records the table index, because V8 reports the same error for empty elements and wrong signatures. */
   private noteTableIndex(writer: ByteWriter): void {
     rewriteHelpers.globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     rewriteHelpers.globalAccess(writer, OP.globalGet, this.globals.tableIndex);

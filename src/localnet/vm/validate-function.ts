@@ -28,7 +28,7 @@ interface Frame {
   readonly kind: number;
   readonly params: readonly number[];
   readonly results: readonly number[];
-  /** Height of the operand stack at the start of the block. The block must not pop below this height. */
+  /** Height of the operand stack below which the block must not pop. */
   readonly height: number;
   isUnreachable: boolean;
 }
@@ -137,8 +137,7 @@ class FunctionValidator {
   }
 
   /**
-   * Pops an operand of type `expected`; `UNKNOWN` accepts any type. Returns the operand's type, which may be `UNKNOWN` in
-   * unreachable code.
+   * Pops an operand of type `expected`; `UNKNOWN` accepts any type. Returns its type, which may be `UNKNOWN` in unreachable code.
    */
   private pop(expected: number): number {
     const { operands } = this;

@@ -57,7 +57,7 @@ interface Call {
   readonly trace?: StartTrace | undefined;
   /**
    * Called about every millisecond during the call. An exception that it throws ends the call and, like a bug, propagates through
-   * the VM. If undefined, nothing interrupts the call before its gas limit, as in a block.
+   * the VM. If undefined, only the gas limit ends a long call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
@@ -88,7 +88,7 @@ export interface Vm {
 
 export interface VmOptions {
   readonly cacheBytes?: number;
-  /** Size limit in bytes for memories and start states retained for reuse. If 0, each call runs in a new instance. */
+  /** Size limit for retained memories and start states, in bytes. If 0, each call runs in a new instance. */
   readonly instanceBytes?: number;
   /** VM gas after which a module's first long call starts again. Set only in tests. */
   readonly coldGas?: bigint;

@@ -5,7 +5,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { forOptionalModule } from "../../localnet/cli/chain-connection.ts";
 import { message, messageCommands, type MessageGroup } from "../../localnet/cli/module-tx.ts";
 
-/** Query commands of the workbench modules: `relaywatch query MODULE`. */
+/** `relaywatch query MODULE`, for workbench modules. */
 const BENCH_QUERIES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Query",
@@ -74,7 +74,7 @@ const BENCH_QUERIES = {
     "print the prices and exceptions for a chain without a fee market",
   ),
   dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
-  /** Params of the ICS-27 host, i.e. for accounts on this chain that other chains control. */
+  /** Params of the ICS-27 host: accounts on this chain that other chains control. */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
     "print whether other chains may control accounts, and which messages they may send",
@@ -98,7 +98,7 @@ function benchCommand(create: (context: CliContext) => Command): (context: CliCo
   return (context) => create(forOptionalModule(context, IF_ABSENT));
 }
 
-/** Transaction commands of the workbench modules: `relaywatch tx MODULE`. */
+/** `relaywatch tx MODULE`, for workbench modules. */
 const BENCH_MESSAGES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Msg",

@@ -71,10 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/**
- * Returns a text with each failed Wasm call and the functions that were running in it. Empty if no call failed or no profile could
- * be made.
- */
+/** Returns failed Wasm calls and the functions that were running in them. Empty if no call failed or no profile can be made. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,

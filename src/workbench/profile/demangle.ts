@@ -7,8 +7,8 @@ const MAX_DEPTH = 100;
 
 /**
  * Returns the name of a Rust function as in its source, without compiler hashes. Supports both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). From any other name, removes only the
- * LLVM suffix `.llvm.…`, if present.
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Any other name only loses LLVM's
+ * suffix `.llvm.…`.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");
@@ -59,7 +59,7 @@ function unescapeLegacy(part: string): string {
     });
 }
 
-/** Thrown if a name does not follow the v0 mangling scheme or exceeds a limit. */
+/** Thrown if a name does not use the v0 scheme or exceeds a limit. */
 class NotMangledError extends Error {}
 
 function demangleV0(text: string): string | undefined {

@@ -111,9 +111,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/**
- * Returns the boxes of a node's children. Omits children narrower than {@link LEAST_WIDTH}, including children with negative gas.
- */
+/** Returns the boxes of a node's children, except those narrower than {@link LEAST_WIDTH}. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

@@ -92,8 +92,7 @@ export function profileSimulation(
 }
 
 /**
- * Reruns a block and profiles its last transaction. Undefined if the state before the block is not stored or if no block gas is
- * left for the transaction.
+ * Reruns a block and profiles its last transaction. Undefined if the state before the block is not stored or no block gas is left.
  */
 export function profileLastTx(
   block: abci.FinalizeBlockRequest,

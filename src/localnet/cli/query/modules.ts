@@ -34,8 +34,8 @@ const TRACE = "PATH path, DENOM base_denom";
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
 /**
- * `relaywatch query MODULE`, for modules whose query commands are all declared in this table. Command names and arguments match
- * Cosmos SDK programs.
+ * `relaywatch query MODULE`, for modules whose queries all fit into this table. Command names and arguments match Cosmos SDK
+ * programs.
  */
 export const MODULE_QUERIES = {
   auth: {

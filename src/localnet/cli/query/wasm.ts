@@ -111,7 +111,7 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
   });
 }
 
-/** `relaywatch query wasm code`: saves a code's uncompressed bytes to a file. */
+/** `relaywatch query wasm code`: saves a code to a file, uncompressed. */
 function downloadCommand(context: CliContext): Command {
   return addConnectionOptions(new Command("code").description("save a code's bytes to a file"))
     .addArgument(new Argument("<code-id>", "code id").argParser(parseUint64))

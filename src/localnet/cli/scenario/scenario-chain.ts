@@ -27,8 +27,8 @@ export interface ScenarioTx {
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
 /**
- * More gas than any scenario message needs. A fixed limit replaces a simulation, which would reject messages that are meant to fail
- * in a block.
+ * More gas than any scenario message needs. The limit is fixed because a simulation would reject messages that are meant to fail in
+ * a block.
  */
 const GAS_LIMIT = 1_500_000n;
 

@@ -15,7 +15,7 @@ import { type Fields, textOf, type FieldWords, isJsonObject } from "../command-i
 import { message, messageCommands, type MessageGroup, messageCommand } from "../module-tx.ts";
 import { parseDuration, parseUint64 } from "../../../platform/cli/options.ts";
 
-/** `relaywatch tx ibc`: the IBC messages that users may send themselves. Relayers send all other IBC messages. */
+/** `relaywatch tx ibc`: IBC messages that users send themselves. Relayers send all others. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -151,7 +151,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. If neither a timeout nor a timeout height is given, the transfer times out after 10 minutes. */
+/** Returns a transfer's timeouts. Without a timeout and a timeout height, the transfer times out after 10 minutes. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,
@@ -229,8 +229,8 @@ const SHORT: MessageGroup = {
 };
 
 /**
- * `relaywatch tx transfer`: like `relaywatch tx ibc-transfer transfer`, but without the port argument, because the port is almost
- * always `transfer`.
+ * `relaywatch tx transfer`: like `tx ibc-transfer transfer` without the port argument, because the port is almost always
+ * `transfer`.
  */
 export function txTransferCommand(context: CliContext): ReturnType<typeof messageCommand> {
   return messageCommand(SHORT, "transfer", context);

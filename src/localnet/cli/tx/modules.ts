@@ -11,7 +11,7 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Maximum file size in bytes, in case the user passes the wrong file. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 /** `relaywatch tx MODULE`, for modules with few messages. Command names and arguments match Cosmos SDK programs. */
@@ -205,7 +205,7 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Maximum file size in bytes, in case the user passes the wrong file. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
 /** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */

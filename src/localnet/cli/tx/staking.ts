@@ -73,14 +73,14 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** A field value for which the chain leaves the field's current text unchanged. */
+/** A field value for which the chain keeps the field's current text. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Maximum file size in bytes, in case the user passes the wrong file. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();

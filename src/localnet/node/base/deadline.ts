@@ -23,7 +23,7 @@ const SYSTEM: DeadlineDeps = {
 
 /**
  * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of CPU time since the call. CPU
- * time excludes other processes, so the deadline does not depend on the machine's load.
+ * time excludes other processes, so the machine's load does not matter.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();

@@ -104,10 +104,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/**
- * Encodes a document as JSON. A restart compares the encoded bytes with the stored document, so the field order in `appState`
- * matters.
- */
+/** Encodes a document as JSON. A restart compares the encoded bytes, so the field order in `appState` matters. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }

@@ -112,8 +112,7 @@ export interface NodeView {
 }
 
 /**
- * Returns a node id in CometBFT's format (40 hex digits). The id is derived from the names, because a node without peers needs no
- * node key.
+ * Returns a node id in CometBFT's format (40 hex digits). It is derived from the names, because a node without peers needs no key.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));

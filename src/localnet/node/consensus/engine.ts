@@ -40,9 +40,9 @@ export interface EngineDeps {
 }
 
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
-/** Bytes per block, from CometBFT's constants: MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
+/** Bytes per block: CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
 const BLOCK_OVERHEAD = 731n;
-/** Bytes per validator in the last commit: CometBFT's MaxCommitSigBytes (109), plus 2 bytes for the protobuf tag and length. */
+/** Bytes per validator in the last commit: MaxCommitSigBytes (109), plus 2 for the protobuf tag and length. */
 const SIGNATURE_OVERHEAD = 111n;
 
 export function createEngine(initial: ChainState, deps: EngineDeps) {

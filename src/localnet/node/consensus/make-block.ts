@@ -146,9 +146,9 @@ interface Turn {
 }
 
 /**
- * Prevents an endless loop. Each absent validator can delay a present proposer by only a few rounds. Priorities span at most twice
- * the total power, and absent validators have less than a third of the power, so each round lowers an absent proposer's priority by
- * more than two thirds of the total power.
+ * Prevents an endless loop. A present validator proposes after a few rounds per absent validator, because priorities span at most
+ * twice the total power. Absent validators have less than a third of it, so each round costs an absent proposer more than two
+ * thirds.
  */
 const MAX_ROUNDS = 10_000;
 

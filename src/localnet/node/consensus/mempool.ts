@@ -134,7 +134,7 @@ function reap(
   return taken;
 }
 
-/** Throws {@link MempoolError}, with CometBFT's message, if a transaction is too large or does not fit. */
+/** Throws {@link MempoolError} with CometBFT's message if the transaction is too large or does not fit. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(

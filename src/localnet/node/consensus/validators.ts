@@ -87,7 +87,7 @@ function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]
 /** A validator's Ed25519 key pair. */
 export interface ValidatorKey {
   readonly publicKey: Uint8Array;
-  /** 20-byte address, derived from the public key. */
+  /** 20-byte address. */
   readonly address: Uint8Array;
   readonly sign: (message: Uint8Array) => Uint8Array;
 }

@@ -96,10 +96,7 @@ export function createCallRouter(
   };
 }
 
-/**
- * Calls a method and converts the reply with `convert`, in one turn of the node's queue. If the node is too busy, the reply is
- * `Unavailable`.
- */
+/** Calls a method and then `convert`, in one turn of the node's queue. If the node is too busy, the reply is `Unavailable`. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,

@@ -26,10 +26,7 @@ export interface NodeMethod {
 
 type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
-/**
- * Path of the broadcast method, which reads no chain state. The method works before the first block and cannot be called through
- * `abci_query`.
- */
+/** A method that reads no chain state, so it works before the first block. It cannot be called through `abci_query`. */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
 /** Value type of a generated message type. */

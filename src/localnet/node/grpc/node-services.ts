@@ -206,8 +206,8 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
 const SDK_VERSION = "v0.50.11";
 
 /**
- * Modules whose behaviour the chain follows, with the deployed chain's releases. Hermes rejects a chain that lacks the first two
- * modules, and chooses its block encoding by the version of the third.
+ * Modules whose behaviour the chain follows, with the deployed chain's releases. Hermes rejects a chain that lacks the first two,
+ * and chooses its block encoding by the third module's version.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },

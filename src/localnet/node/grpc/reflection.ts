@@ -90,7 +90,7 @@ function notFound(): MessageResponse {
 interface StreamScope {
   readonly chainName: string;
   readonly proto: ProtoVariant | undefined;
-  /** gRPC paths of the methods that the server serves. */
+  /** gRPC paths of the served methods. */
   readonly served: ReadonlySet<string>;
   /** Files already sent on this stream. */
   readonly sent: Set<string>;

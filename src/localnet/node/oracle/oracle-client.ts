@@ -135,14 +135,12 @@ function parsePrices(document: unknown): Prices {
   );
 }
 
-/** A complete response from the sidecar. */
 export interface SidecarResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly text: string;
 }
 
-/** Sends requests to the sidecar's port. */
 export interface SidecarTransport {
   /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;

@@ -192,7 +192,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws {@link QueryLanguageError} at the end of the query or if the token is not of a wanted kind. */
+/** Returns the next token. Throws {@link QueryLanguageError} at the end of the query or if the token's kind is not wanted. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
@@ -314,8 +314,7 @@ export function holds(condition: Condition, value: string): boolean {
 }
 
 /**
- * Compares a value with an operand. Returns a negative, zero or positive number, as comparators for `sort` do, or undefined if the
- * value is of another kind.
+ * Compares a value with an operand. Returns a number like a comparator for `sort`, or undefined if the value is of another kind.
  */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;

@@ -36,7 +36,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns the `CallTurn` for a call that bypasses the queue, whose `pause` does nothing. */
+/** Returns the turn for a call that bypasses the queue. Its `pause` does nothing. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }

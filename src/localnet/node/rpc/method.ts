@@ -203,10 +203,7 @@ export function toPerPage(perPage: bigint | undefined): number {
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/**
- * Returns the requested page number, or 1 if it is absent, like CometBFT's `validatePage`. Throws `PageError` if the page does not
- * exist.
- */
+/** Returns the requested page, by default 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);
@@ -214,8 +211,7 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
 }
 
 /**
- * Returns the requested height, or `latest` if it is absent. Throws `RpcError`, with CometBFT's message, if the height is outside
- * [lowest, latest].
+ * Returns the requested height, by default `latest`. Throws `RpcError` with CometBFT's message if it is outside [lowest, latest].
  */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
@@ -252,10 +248,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * Creates an `RpcError` with code -32603 "Internal error", which CometBFT uses for all errors in a method, even for parameters with
- * wrong values.
- */
+/** Creates an `RpcError` with code -32603 "Internal error", which CometBFT uses for all method errors, even wrong parameters. */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }

@@ -268,7 +268,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
 };
 
-/** Maximum length of a page as JSON, in characters. A search fails if its page would be longer. */
+/** Maximum length of a page, in characters. A search with a longer page fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
 /** Formats a page, with pauses between items, because a page of large transactions takes seconds. */

@@ -36,7 +36,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** Returns ABCI's `ExecTxResult` as JSON for a Tx event. CometBFT encodes it by Go's struct tags, which omit empty fields. */
+/** Returns ABCI's `ExecTxResult` as JSON for a Tx event. Go's struct tags omit its empty fields. */
 function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -55,7 +55,7 @@ function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-/** Returns CometBFT's `ResultTx` as JSON. If `provenAmong` contains the block's transactions, adds the inclusion proof. */
+/** Returns CometBFT's `ResultTx` as JSON. With the block's transactions in `provenAmong`, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -67,9 +67,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/**
- * Inclusion proofs, keyed by the block's transactions. They are cached because all results from the same block on a page need them.
- */
+/** Inclusion proofs, keyed by a block's transactions. They are cached because all results from the block need them. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -96,7 +94,7 @@ function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** Returns CometBFT's `ResultBlockResults` as JSON. Empty lists become null, because Go encodes nil slices as null. */
+/** Returns CometBFT's `ResultBlockResults` as JSON. Empty lists become null, like Go's nil slices. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -146,9 +144,7 @@ function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/**
- * Returns CometBFT's `ResultBlock` as JSON. For an unknown hash, CometBFT returns an empty id and a null block instead of an error.
- */
+/** Returns CometBFT's `ResultBlock` as JSON. For an unknown hash, its id is empty and its block null, as in CometBFT. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -171,7 +167,7 @@ export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes become null, because Go encodes a nil slice as null. */
+/** Encodes bytes as base64. Empty bytes become null, like Go's nil slices. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
@@ -224,7 +220,7 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
-  /** Returns the `value` field within the notification's `data`. */
+  /** Returns the `value` within `data`. */
   readonly value: () => JsonObject;
   /** Size of the event's encoded data, in bytes. */
   readonly sizeBytes?: number;
@@ -283,10 +279,7 @@ function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): Pu
   });
 }
 
-/**
- * Returns the data for a ValidatorSetUpdates event. Each update has priority 0, because CometBFT assigns a priority only when the
- * update enters a set.
- */
+/** Gives each update priority 0, because CometBFT assigns a priority only when the update enters a set. */
 function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>

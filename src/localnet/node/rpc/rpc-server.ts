@@ -143,18 +143,12 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Maximum total length of a batch's responses. Once a batch exceeds this length, the node does not run its remaining calls. */
+/** Maximum total length of a batch's responses. If a batch exceeds it, the node does not run the remaining calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/**
- * Maximum total length of the responses to a batch that waits for a block. This limit is lower, because the responses stay in
- * memory while other requests run.
- */
+/** Lower limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/**
- * Returns a function that runs a batch's calls. Once the responses' total length exceeds the limit, the function returns errors
- * instead of running calls.
- */
+/** Returns a function that runs a batch's calls. Once the responses exceed the limit, it returns errors instead. */
 function createLengthBound(
   maxLength: number,
 ): (id: jsonRpc.RpcId, call: () => Promise<string>) => Promise<string> {

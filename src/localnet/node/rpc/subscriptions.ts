@@ -23,10 +23,7 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
 
 /** A client's connection. */
 interface Outlet {
-  /**
-   * Returns true if the connection can accept notifications. Once a connection can accept notifications again, its owner calls
-   * `resume`.
-   */
+  /** Returns true if the connection can accept notifications. When it can do so again, its owner calls `resume`. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in a single write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
@@ -62,10 +59,7 @@ interface Client {
 
 /** Approximate time for which notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/**
- * Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends at most one such
- * notification.
- */
+/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends only one of these. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -159,9 +153,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   };
 }
 
-/**
- * Runs a client's turn: takes pending events up to the turn's limits, and sends the events that match the client's subscriptions.
- */
+/** Sends the pending events in a client's turn that match its subscriptions. */
 function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   const { outlet, subscriptions } = client;
   const notifications: Uint8Array[] = [];
@@ -181,10 +173,7 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/**
- * Returns the start of a notification's JSON, which {@link PublishedEvent.tail} completes. As in CometBFT, a notification has the
- * id of its subscribe request.
- */
+/** Returns a notification's start; {@link PublishedEvent.tail} is the rest. As in CometBFT, the id is the subscribe request's. */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }

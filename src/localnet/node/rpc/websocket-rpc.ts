@@ -19,12 +19,11 @@ export interface WebSocketOptions {
   readonly maxBufferedBytes: number;
   /**
    * Maximum number of unanswered requests per client. A client that exceeds the limit is disconnected. Only requests that arrive
-   * together can exceed it, because the server stops reading from a client much earlier.
+   * together can exceed it, because the server stops reading much earlier.
    */
   readonly maxPendingRequests: number;
   /**
-   * Maximum number of unanswered requests from all clients (about 300 bytes each). Above this limit, the server disconnects the
-   * client with the most unanswered requests.
+   * Maximum number of all unanswered requests (about 300 bytes each). Above it, the client with the most requests is disconnected.
    */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
@@ -167,10 +166,7 @@ function serveClient(
   });
 }
 
-/**
- * Extra time for a pong. If a long block delays the event loop, the timer could fire before the node reads a pong that has already
- * arrived.
- */
+/** Extra time for a pong. If a long block delays the event loop, the timer could fire before an arrived pong is read. */
 const LATE_MS = 500;
 
 /** Sends pings, and closes the connection if nothing is received. `extend` restarts the timeout. */
@@ -304,8 +300,7 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
   return {
     drop,
     /**
-     * Adds a message. Disconnects the client if it has too many messages or, if all clients together have too many, the client with
-     * the most messages.
+     * Adds a message. Disconnects a client with too many messages or, if the total is too high, the client with the most messages.
      */
     add: (of: PendingMessages, data: RawData) => {
       clients.add(of);

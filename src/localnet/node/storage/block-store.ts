@@ -185,8 +185,8 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of old heights to remove per new block. Because it exceeds one, a home catches up after its limit has been
- * lowered: 90,000 excess blocks are removed within about 6,000 new blocks.
+ * Maximum number of heights removed per new block. It exceeds one, so that a home catches up after its limit has been lowered:
+ * 90,000 excess blocks are removed within about 6,000 new blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
@@ -215,7 +215,7 @@ function createBlockPruning(
   return {
     /** Returns the lowest stored height. Undefined before the first block. */
     earliestHeight: (): bigint | undefined => earliest,
-    /** Removes a height's block, results and index entries. The caller must have an open transaction. */
+    /** Removes a height's block and index entries. The caller must have an open transaction. */
     remove,
     /** Removes heights beyond the limit, after the block at `latest`. The caller must have an open transaction. */
     prune: (latest: bigint) => {

@@ -128,10 +128,7 @@ function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: strin
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /**
-   * Conditions that the attributes of a single event must satisfy. If there are no conditions, everything in the height range
-   * matches.
-   */
+  /** Conditions that the attributes of a single event must satisfy. Without conditions, everything in the height range matches. */
   readonly conditions: readonly Condition[];
 }
 
@@ -146,7 +143,7 @@ export interface Slice {
 interface SearchTables {
   /** Table of event attributes, with the columns `tag`, `value`, `event` and the columns in `place`. */
   readonly events: string;
-  /** Table with a row for every transaction or block, with the columns in `place`. */
+  /** Table of all transactions or blocks, with the columns in `place`. */
   readonly all: string;
   /** Columns that identify a match, starting with `height`. Matches are ordered by these columns. */
   readonly place: readonly string[];

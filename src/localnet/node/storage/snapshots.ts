@@ -61,7 +61,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
     },
     /** Removes snapshots, and all data that only these snapshots need. */
     remove,
-    /** Removes the snapshots below a height. Call this after the blocks below the height have been pruned. */
+    /** Removes the snapshots below a height, whose blocks have been pruned. */
     removeBelow: (height: bigint): void => remove(idsWhere((one) => one.height < height)),
     isKept: (height: bigint): boolean => known.some((one) => one.height === height),
     /** Of the nodes in a commit's `deletes`, retains those that a snapshot needs, and returns all others. */

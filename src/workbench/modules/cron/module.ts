@@ -128,7 +128,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Adds a schedule on behalf of a contract, which must be an admin of `adminmodule`. As in the Go module, the response is empty. */
+/** Adds a schedule for a contract, which must be an `adminmodule` admin. As in Go, the response is empty. */
 function addForContract(
   context: Context,
   sender: string,
@@ -255,9 +255,7 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/**
- * Stores the genesis state. As in the Go module, periods start when the chain starts. Throws `GenesisError` if a name occurs twice.
- */
+/** Stores the genesis state. As in Go, periods start when the chain starts. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

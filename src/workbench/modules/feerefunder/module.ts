@@ -55,7 +55,6 @@ function defaultParams(denom: string): Params {
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
 }
 
-/** Identifies a packet by its source channel end and sequence. */
 type PacketId = Pick<RelayedPacket, "source" | "sequence">;
 
 interface FeeRefunderDeps {
@@ -72,10 +71,7 @@ export interface FeeRefunderModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/**
- * Creates the `feerefunder` module, through which contracts pay the relayers that deliver acknowledgements and timeouts for their
- * packets.
- */
+/** Creates the `feerefunder` module, through which contracts pay the relayers of their packets' acknowledgements and timeouts. */
 export function createFeeRefunderModule(
   options: ParamsOnlyOptions,
   deps: FeeRefunderDeps,

@@ -30,8 +30,7 @@ import {
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
 /**
- * Creates `interchaintxs` and `interchainaccounts`. These modules have only params; every request that requires an interchain
- * account fails.
+ * Creates `interchaintxs` and `interchainaccounts`. They have only params; everything that requires an interchain account fails.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
@@ -198,8 +197,7 @@ const controllerParams = defineParams<ControllerParams>({
 });
 
 /**
- * Creates the `interchainaccounts` module with the params for both sides of ICS-27 (accounts controlled by other chains). The
- * module binds no port.
+ * Creates the `interchainaccounts` module: params for both sides of ICS-27 (accounts controlled by other chains). Binds no port.
  */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
   // `none` is used if a message contains no params.

@@ -51,10 +51,7 @@ function eachHook(
   }
 }
 
-/**
- * Returns true if a hook's code is still whitelisted. A hook whose code is no longer whitelisted is skipped, so that it cannot
- * block payments.
- */
+/** Returns true if a hook's code is still whitelisted. Hooks with other code are skipped, so that they cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);

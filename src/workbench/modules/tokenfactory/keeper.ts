@@ -102,9 +102,7 @@ export function listDenoms(context: Context, creator?: string): string[] {
   return Array.from(denoms.entries(context, within), ([, denom]) => denom);
 }
 
-/**
- * Compares the address with each module account in turn. As in the Go module, this creates module accounts that do not exist yet.
- */
+/** Compares the address with each module account in turn. As in Go, this creates missing module accounts. */
 export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
   return accounts.moduleNames.some((name) => {
     accounts.moduleAccount(context, name);

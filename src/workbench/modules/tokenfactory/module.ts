@@ -151,7 +151,7 @@ interface Binding<T> {
   readonly run: (context: Context, message: T, keepers: keeper.Keepers) => unknown;
 }
 
-/** Creates the handler for contracts' custom messages. As in the Go module, the response is empty. */
+/** Creates the handler for contracts' custom messages. As in Go, the response is empty. */
 function createMessageBindings(keepers: keeper.Keepers): CustomMessageHandler {
   const binding =
     <T>({ inner, outer, read, run }: Binding<T>) =>
@@ -240,7 +240,7 @@ function coinOf(fields: JsonField): { denom: string; amount: string } | undefine
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** Reads a coin whose amount must fit in a signed 64-bit integer, because the deployed binding converts the amount. */
+/** Reads a coin whose amount must fit in a signed 64-bit integer, as in the deployed binding. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))
