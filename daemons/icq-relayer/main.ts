@@ -65,7 +65,10 @@ export async function runIcqRelayer(
   }
 }
 
-/** Maximum wait for the first chain reads, which never finish if no endpoint responds. The relayer then keeps running. */
+/**
+ * Maximum wait for the first chain reads, which never finish if no endpoint responds. If the wait ends first, the relayer keeps
+ * running.
+ */
 const FIRST_WORK_MS = 20_000;
 
 /** Resolves once the relayer has read its chains for the first time, or after {@link FIRST_WORK_MS}. */

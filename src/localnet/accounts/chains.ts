@@ -9,7 +9,7 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** A decimal integer. */
+  /** Amount in the base unit, in decimal digits. Only gas prices have a fraction. */
   readonly amount: string;
 }
 
@@ -109,7 +109,7 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns) of the local chain's additional clients for the remote chain, which have no connections. */
+  /** Trusting periods (ns) of the local chain's additional clients for the remote chain. These clients have no connection. */
   readonly moreClients: readonly bigint[];
   /** Module state that overrides the settings above, field by field. */
   readonly modules: JsonObject;

@@ -37,8 +37,8 @@ export const PARAMS_TABLE: AnswerTable = {
 
 /**
  * Columns as written in a module's table, e.g. "CODE code_id, HASH data_hash". Each column has a title and the path of a field in
- * the record; without a path, the cell is the record itself. An object maps each title to a path or to a function that returns the
- * cell.
+ * the record; without a path, the cell is the record itself. Alternatively, an object maps each title to a path or to a function
+ * that returns the cell.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 

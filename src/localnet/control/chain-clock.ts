@@ -64,7 +64,6 @@ interface Mining {
   readonly count: number;
   /** How far to advance the time before each block, in ms. */
   readonly everyMs: number;
-  /** Called before each block. */
   readonly beforeEach?: () => Promise<void>;
 }
 

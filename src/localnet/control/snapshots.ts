@@ -14,7 +14,7 @@ interface LocalnetSnapshot {
   readonly id: number;
   /** Block time of the newer of the two blocks, in ISO 8601 format. */
   readonly time: string;
-  /** Heights by chain id. */
+  /** The chains' heights, by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 

@@ -73,9 +73,7 @@ const CLIENT_SETTINGS = {
 
 /** Facts about the local chain that the remote chain's client needs before the local chain's first block. */
 interface FutureLocalChain {
-  /** Voting power of each validator. */
   readonly powers: readonly bigint[];
-  /** App hash of an empty state. */
   readonly emptyAppHash: Uint8Array;
 }
 

@@ -27,7 +27,6 @@ interface ViewDeps {
   readonly sets: RecentCache<bigint, ValidatorSet>;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
-  /** CPU time limit for a query or simulation. */
   readonly queryTimeMs: number;
   /** The node's own `abci_query` paths. */
   readonly queries: NodeQueries;

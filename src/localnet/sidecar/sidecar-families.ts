@@ -119,7 +119,6 @@ export function createOracleFamilies() {
 
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** A metric family, with all of its series. */
 export interface Family {
   readonly name: string;
   readonly help: string;

@@ -73,7 +73,7 @@ export interface Traffic extends Service {
 export const TRAFFIC_ACCOUNT = "traffic";
 /** Maximum number of pending transactions. A second pending transaction lets the block after a full block catch up. */
 const MAX_PENDING = 2;
-/** Margin that covers two price increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
+/** Price factor that covers two increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum price for traffic, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;

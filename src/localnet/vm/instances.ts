@@ -158,7 +158,6 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** A module from which instances are created. */
 export interface Instantiable {
   readonly compiled: object;
   /** Indices of the mutable globals to restore. Undefined if instances cannot be reused. */
@@ -175,7 +174,7 @@ const ZEROS = Buffer.alloc(256 * 1024);
  * memory during this call but not later.
  */
 export interface StartState {
-  /** Result of `allocate`. */
+  /** Pointer that `allocate` returned. */
   readonly pointer: number;
   /** VM gas used by `allocate`. */
   readonly gas: bigint;

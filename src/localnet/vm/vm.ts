@@ -222,7 +222,6 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 /** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
-/** A module that can be called. */
 interface CompiledModule extends ResolvedExports, Instantiable {
   /** Why the module cannot be instantiated, e.g. imports of the wrong type, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;

@@ -89,8 +89,8 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. A place's width is proportional to its gas. The places that a place called are drawn below
- * it. `href` returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
+ * Renders a profile as a flame graph. A place's width is proportional to its gas. Callees are drawn below their caller. `href`
+ * returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;

@@ -151,7 +151,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. Without a timeout and a timeout height, the transfer times out after 10 minutes. */
+/** Returns a transfer's timeouts. If neither a timeout nor a height is given, the transfer times out after 10 minutes. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,

@@ -125,7 +125,7 @@ export const txWasmCommand = messageCommands({
   },
 });
 
-/** Returns undefined to use the chain's default permission. */
+/** Returns the instantiation permission. Undefined selects the chain's default. */
 function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
   if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
   if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };

@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
-/** Decodes hex. Throws a plain `Error` with the message from Go's `encoding/hex`. */
+/** Decodes hex. Throws an `Error` with the message from Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -16,7 +16,7 @@ function printRune(rune: string): string {
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
 }
 
-/** Decodes standard base64, ignoring line breaks. Throws a plain `Error` with the message from Go's `encoding/base64`. */
+/** Decodes standard base64, ignoring line breaks. Throws an `Error` with the message from Go's `encoding/base64`. */
 export function goBase64Decode(text: string): Uint8Array {
   const compact = text.replaceAll(/[\r\n]/g, "");
   const bad = /[^A-Za-z0-9+/]/.exec(compact);
@@ -36,7 +36,7 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON. Throws a plain `Error` with the message from Go's `encoding/json`. */
+/** Parses JSON. Throws an `Error` with the message from Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);

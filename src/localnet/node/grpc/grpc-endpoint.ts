@@ -25,7 +25,6 @@ import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
-  /** Chain name in its own modules' type URLs, e.g. "neutron". */
   readonly chainName: string;
 }
 

@@ -26,7 +26,9 @@ export interface NodeMethod {
 
 type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
-/** A method that reads no chain state, so it works before the first block. It cannot be called through `abci_query`. */
+/**
+ * Path of a method that reads no chain state, and therefore works before the first block. It cannot be called through `abci_query`.
+ */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
 /** Value type of a generated message type. */

@@ -187,10 +187,7 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-too-large": 21,
 };
 
-/**
- * Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. The block mode does not exist since SDK
- * 0.47.
- */
+/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. SDK 0.47 removed the block mode. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {

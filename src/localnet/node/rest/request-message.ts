@@ -28,7 +28,7 @@ export interface RequestSource {
   readonly chainName: string;
 }
 
-/** Encodes the gRPC request for a REST call. Throws a plain `Error` with the gateway's InvalidArgument message. */
+/** Encodes the gRPC request for a REST call. Throws an `Error` with the gateway's InvalidArgument message. */
 export function buildRequest({ route, variables }: FoundRoute, source: RequestSource): Uint8Array {
   if (route.body === "*") return parseBody(route.requestType, source.body, source.chainName);
   const desc = requireMessage(route.requestType);
@@ -69,7 +69,7 @@ const INDEXED = /^(.*)\[(.*)\]$/;
 /**
  * Sets fields from query parameters, like `PopulateQueryParameters` in grpc-gateway 1.16. A parameter has the original or
  * lowerCamel name of its field; dots select fields of nested messages. Repeated fields take all values, and other fields only the
- * first value. Unknown names and path variables are ignored. Throws a plain `Error` with the gateway's message.
+ * first value. Unknown names and path variables are ignored. Throws an `Error` with the gateway's message.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -153,7 +153,7 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Encodes a JSON body. A blank body is an empty request. Throws a plain `Error`, with Go's message where that message is known. */
+/** Encodes a JSON body. A blank body is an empty request. Throws an `Error`, with Go's message where that message is known. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
@@ -204,7 +204,7 @@ type ValueSource = "path" | "query";
 
 /**
  * Parses a value as grpc-gateway 1.16 does. Integers may have any Go notation (0x10, 0b1, 010, 1_000), enums are names or numbers,
- * and bytes may be in either base64 alphabet. Throws a plain `Error` with Go's message.
+ * and bytes may be in either base64 alphabet. Throws an `Error` with Go's message.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
@@ -296,7 +296,7 @@ function fromUrlAlphabet(text: string): string {
 /** Form or query values by name, in order of occurrence. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** Parses a query string or form body like Go's `url.ParseQuery`. Throws a plain `Error` with Go's message. */
+/** Parses a query string or form body like Go's `url.ParseQuery`. Throws an `Error` with Go's message. */
 export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
@@ -320,7 +320,7 @@ export function joinForms(first: FormValues, second: FormValues): FormValues {
   return joined;
 }
 
-/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain `Error` with Go's message. */
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws an `Error` with Go's message. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

@@ -54,7 +54,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws a plain `Error` with Go's message. */
+/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws an `Error` with Go's message. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);

@@ -83,7 +83,7 @@ function named(types: ParameterTypes, values: readonly Parameter[]): object {
   );
 }
 
-/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws a plain `Error` with CometBFT's message. */
+/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws an `Error` with CometBFT's message. */
 export function parametersFromJson(types: ParameterTypes, params: unknown): readonly Parameter[] {
   if (Array.isArray(params)) return fromArray(types, params);
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -96,8 +96,8 @@ export function parametersFromJson(types: ParameterTypes, params: unknown): read
 
 /**
  * Reads parameters of a URI call like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are unquoted, hex starts with
- * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain `Error`
- * with CometBFT's message.
+ * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws an `Error` with
+ * CometBFT's message.
  */
 export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
   return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));

@@ -148,7 +148,9 @@ const MAX_BATCH_LENGTH = 33_554_432;
 /** Lower limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Returns a function that runs a batch's calls. Once the responses exceed the limit, it returns errors instead. */
+/**
+ * Returns a function that runs a batch's calls. Once the responses' total length exceeds `maxLength`, it returns errors instead.
+ */
 function createLengthBound(
   maxLength: number,
 ): (id: jsonRpc.RpcId, call: () => Promise<string>) => Promise<string> {

@@ -93,7 +93,6 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
         serveClient({ client, socket, send, pending }, options, deps);
       });
     },
-    /** Terminates all connections. */
     close: () => {
       for (const client of server.clients) client.terminate();
       server.close();

@@ -4,7 +4,7 @@ import { isRecord } from "../../../platform/base/json.ts";
 /** Typed access to a row's columns. Throws if a column has an unexpected type, which indicates a damaged database. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
-  /** Returns undefined for NULL. */
+  /** Returns a column's bytes, or undefined for NULL. */
   readonly optionalBytes: (column: string) => Uint8Array | undefined;
   readonly integer: (column: string) => bigint;
   readonly text: (column: string) => string;

@@ -211,7 +211,10 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** Runs a schedule's messages. If any message fails, all writes are dropped. In either case, the next run is one period later. */
+/**
+ * Runs a schedule's messages. If any message fails, the writes of all its messages are dropped. In either case, the next run is one
+ * period later.
+ */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);

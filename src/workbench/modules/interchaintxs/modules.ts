@@ -164,7 +164,6 @@ function accountAddress(
   );
 }
 
-/** Creates the handler for contracts' custom queries. */
 export function createInterchainQueries(options: ParamsOnlyOptions): CustomQueryHandler {
   return customQueries({
     interchain_account_address: (_context, fields) => {

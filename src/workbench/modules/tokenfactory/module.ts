@@ -272,7 +272,6 @@ function metadataOf(fields: JsonField): Metadata {
   };
 }
 
-/** Creates the handler for contracts' custom queries. */
 function createQueryBindings({ bech32Prefix }: keeper.Keepers): CustomQueryHandler {
   return customQueries({
     full_denom: (_context, fields) => ({ denom: nameFor(fields, bech32Prefix) }),
