@@ -120,7 +120,7 @@ export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
-/** A funded account on a local chain. Its mnemonic is public, so anyone can spend its coins. */
+/** A funded account on a local chain. The mnemonic is public, so anyone can spend the account's coins. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;

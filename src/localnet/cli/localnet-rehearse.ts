@@ -250,7 +250,8 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
 }
 
 /**
- * Returns the weakest validator of a test account. It has less than a third of all tokens, so the chain can continue without it.
+ * Returns the weakest validator of a test account. The validator has less than a third of all tokens, so the chain can continue
+ * without it.
  */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);

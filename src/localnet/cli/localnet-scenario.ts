@@ -281,7 +281,7 @@ async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter. Its daily quota for outgoing transfers on the channel is 1 % of the supply. */
+/** Instantiates the reference limiter with a daily quota for outgoing transfers on the channel: 1 % of the supply. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };

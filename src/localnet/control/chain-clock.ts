@@ -5,14 +5,14 @@ import { setImmediate } from "node:timers/promises";
 import type { RunningNode } from "../node/create-node.ts";
 
 /**
- * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. It starts at the
- * machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
+ * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. The clock starts at
+ * the machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** Maximum rate. With one block per second of machine time, it puts consecutive blocks four months apart. */
+/** Maximum rate. At this rate and one block per second, consecutive blocks are four months apart. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that initially shows the machine's time. */

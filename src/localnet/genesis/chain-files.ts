@@ -89,7 +89,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return isRecord(value);
 }
 
-/** Returns the state exported from a chain that started with an empty genesis. It contains all modules' default params. */
+/** Returns the state exported from a chain that started with an empty genesis. This state contains all modules' default params. */
 function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
   const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
   const validators = [{ publicKey, power: 1n }];

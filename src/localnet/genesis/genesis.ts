@@ -32,7 +32,7 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. Both chains share it, because the remote chain's client for the local chain includes it. */
+  /** Genesis time of both chains, which share it because the remote chain's client for the local chain includes it. */
   readonly timeNs: bigint;
   /** Powers of the genesis validators (at least one). */
   readonly validatorPowers: readonly bigint[];

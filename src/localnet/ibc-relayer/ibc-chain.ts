@@ -39,7 +39,7 @@ export function createIbcChain(
 /** A chain's state at the start of a cycle. */
 export interface Snapshot {
   readonly chain: IbcChain;
-  /** The newest header. It contains the state root of the previous height. */
+  /** The newest header, which contains the state root of the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
   /** The connection's channels at the height proven by the header. */

@@ -27,7 +27,7 @@ export type IbcReads = ReturnType<typeof createIbcReads>;
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, Query);
   return {
-    /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
+    /** Returns a connection's channels. Rejects with `ClientError`, or with `IbcRelayerError` "too-many-pages". */
     channels: (connection: string, height: bigint, signal: AbortSignal) =>
       allPages(async (key) => {
         const request = { connection, pagination: pageAt(key) };

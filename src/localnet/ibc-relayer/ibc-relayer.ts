@@ -54,8 +54,8 @@ interface Side {
 }
 
 /**
- * Creates an IBC relayer between two chains. It stores no state, because each cycle reads the pending packets from the chains. If
- * there is no transfer channel, it starts the handshake on the first chain.
+ * Creates an IBC relayer between two chains. The IBC relayer stores no state, because each cycle reads the pending packets from the
+ * chains. If there is no transfer channel, it starts a handshake on the first chain.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
@@ -232,7 +232,8 @@ async function serve(
 }
 
 /**
- * Waits for all promises to settle, because a pending transaction must not outlive its cycle. Then throws the first error, if any.
+ * Waits for all promises to settle, because a pending transaction must not outlive its cycle, and then throws the first error, if
+ * any.
  */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);

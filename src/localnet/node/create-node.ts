@@ -109,7 +109,7 @@ const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
- * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
+ * Creates a node that runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
  * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and with the block's error if a later
  * block fails.
  */

@@ -52,7 +52,10 @@ export interface Sidecar extends Service {
   readonly ready: Promise<SidecarAddresses>;
   /** Returns all faults and whether each is on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
+  /**
+   * Switches a fault on or off. With `forMs`, the fault switches off again after that time. Resolves once the switch has taken
+   * effect.
+   */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 

@@ -24,7 +24,7 @@ const SECTION_ORDER: readonly number[] = [
 
 /**
  * Decodes a module and checks everything except function bodies and the chain's own rules. Checks and messages match the deployed
- * VM (wasmparser 0.121 with the deployed features). Takes linear time. Counts are checked before memory is allocated.
+ * VM (wasmparser 0.121 with the deployed features). Decoding takes linear time, and counts are checked before memory is allocated.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
   const module = new WasmModule(bytes);

@@ -55,7 +55,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to be stored. Throws "Key too big" or "Value too big" if it is too long. */
+/** Reads a key or value to be stored. If the key or value is too long, throws "Key too big" or "Value too big". */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {

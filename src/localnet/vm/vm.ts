@@ -43,7 +43,7 @@ const INSTANCE_BYTES = 64 * 1024 * 1024;
 interface Call {
   /** SHA-256 hash of the code, in hex, which identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code. Called only if the module is not in the cache. */
+  /** Returns the code. The VM calls this only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
   /** The arguments env, info (instantiate and execute only) and message, each in JSON. */
@@ -96,7 +96,7 @@ export interface VmOptions {
   readonly costs?: GasCosts;
 }
 
-/** Creates a virtual machine for contracts. It is synchronous and deterministic, and has no state except caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts, without any state except caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;

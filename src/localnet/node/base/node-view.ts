@@ -3,7 +3,7 @@ import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../.
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
-/** A committed block. It contains no evidence. */
+/** A committed block, without evidence. */
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
@@ -43,7 +43,7 @@ export interface SearchRequest {
 
 /** A page of search results. `total` counts the results on all pages. */
 export interface SearchPage<T> {
-  /** Results on this page. They are decoded lazily and can be iterated only once. */
+  /** Results on this page, which are decoded lazily and can be iterated only once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
@@ -63,7 +63,7 @@ export interface NodeStatus {
   readonly earliestHeight: bigint;
 }
 
-/** Hash of a broadcast transaction, and its CheckTx result. With code 0, the transaction is in the mempool. */
+/** Hash of a broadcast transaction, and its CheckTx result. If the code is 0, the transaction is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
@@ -112,7 +112,8 @@ export interface NodeView {
 }
 
 /**
- * Returns a node id in CometBFT's format (40 hex digits). It is derived from the names, because a node without peers needs no key.
+ * Returns a node id in CometBFT's format (40 hex digits). The id is derived from the names, because a node without peers needs no
+ * key.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));

@@ -27,7 +27,10 @@ export interface Waiter {
 /** Runs requests from all of a node's servers, one at a time. */
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
-/** Maximum number of waiting requests. It is far below the connection limit, so that new clients can replace rejected clients. */
+/**
+ * Maximum number of waiting requests. The number is far below the connection limit, so that new clients can replace rejected
+ * clients.
+ */
 export const MAX_WAITING_REQUESTS = 256;
 /** Maximum time that a request waits to start before it is rejected. */
 const MAX_WAIT_MS = 5_000;
@@ -41,8 +44,8 @@ const OVERLOADED_AFTER_MS = 500;
 /** Maximum working time without a pause. The limit is short because making a block takes several event loop turns. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for the same time, even if it is not overloaded. Otherwise, new clients could not
- * connect during a flood of slow requests, because the event loop accepts only one connection per turn.
+ * After working for this long, the queue rests for the same time, even if it is not overloaded. Without this rest, new clients
+ * could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 

@@ -11,11 +11,11 @@ import type { HeightRecord } from "../storage/block-codec.ts";
 /** State on which the next block depends, as in CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block. Before the first block, the initial height minus 1. */
+  /** Height of the last block, or the initial height minus 1 before the first block. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: comet.BlockId;
-  /** Time of the last block. Before the first block, the genesis time. */
+  /** Time of the last block, or the genesis time before the first block. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: comet.Commit;

@@ -36,7 +36,7 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
 /** Maximum time for open calls to finish while the server closes. */
 const GRACE_MS = 500;
 
-/** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods, and server reflection. */
+/** Creates the gRPC server ("grpc"), without TLS. The server offers all of the router's methods, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
@@ -96,8 +96,8 @@ const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a server for reflection and the router's unary methods. It passes encoded unary messages through unchanged. The caller
- * adds connections.
+ * Creates a server for reflection and the router's unary methods. The server passes encoded unary messages through unchanged. The
+ * caller adds connections.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;

@@ -27,7 +27,8 @@ export interface NodeMethod {
 type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
 /**
- * Path of a method that reads no chain state, and therefore works before the first block. It cannot be called through `abci_query`.
+ * Path of a method that reads no chain state, and therefore works before the first block. The method cannot be called through
+ * `abci_query`.
  */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
@@ -71,7 +72,7 @@ export function nodeMethods(
   });
 }
 
-/** Metadata key. In a request, it selects a height; in a response, it reports the height that was read. */
+/** Metadata key that selects a height in a request, and reports the height that was read in a response. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /** Returns the requested height, or 0 (latest) unless there is exactly one value, like baseapp. Throws `ModuleError` sdk/18. */

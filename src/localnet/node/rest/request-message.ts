@@ -22,7 +22,10 @@ import type { FoundRoute, Route } from "./route-table.ts";
 import { Buffer } from "node:buffer";
 
 export interface RequestSource {
-  /** Parses the form values. Called only if the route takes query parameters, because otherwise parse errors do not matter. */
+  /**
+   * Parses the form values. This function is called only if the route takes query parameters, because otherwise parse errors do not
+   * matter.
+   */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
@@ -39,7 +42,8 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
 }
 
 /**
- * Returns true if a route takes query parameters. As in grpc-gateway, a route takes them unless its path sets all request fields.
+ * Returns true if a route takes query parameters. As in grpc-gateway, a route takes query parameters unless its path sets all
+ * request fields.
  */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));

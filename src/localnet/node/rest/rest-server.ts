@@ -53,7 +53,9 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/** Creates the handler for REST requests. Like the SDK's grpc-gateway, it calls the gRPC method to which a path is mapped. */
+/**
+ * Creates the handler for REST requests. Like the SDK's grpc-gateway, the handler calls the gRPC method to which a path is mapped.
+ */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {

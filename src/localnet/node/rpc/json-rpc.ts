@@ -15,7 +15,7 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
   ["unsubscribe_all", []],
 ]);
 
-/** Inexpensive methods. They bypass the node's queue, so that a busy node can still be monitored. */
+/** Inexpensive methods that bypass the node's queue, so that a busy node can still be monitored. */
 const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "health",
   "status",
@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The only method that waits for a block. It bypasses the queue, because otherwise it would block all other requests. */
+/** The only method that waits for a block. This method bypasses the queue, because otherwise it would block all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,7 +36,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns the turn for a call that bypasses the queue. Its `pause` does nothing. */
+/** Returns the turn for a call that bypasses the queue, with a `pause` that does nothing. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }

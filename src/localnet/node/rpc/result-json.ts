@@ -55,7 +55,7 @@ function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-/** Returns CometBFT's `ResultTx` as JSON. With the block's transactions in `provenAmong`, adds the inclusion proof. */
+/** Returns CometBFT's `ResultTx` as JSON. If `provenAmong` contains the block's transactions, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -67,7 +67,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Inclusion proofs, keyed by a block's transactions. They are cached because all results from the block need them. */
+/** Cache of inclusion proofs, keyed by a block's transactions, because all results from the block need them. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -144,7 +144,7 @@ function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** Returns CometBFT's `ResultBlock` as JSON. For an unknown hash, its id is empty and its block null, as in CometBFT. */
+/** Returns CometBFT's `ResultBlock` as JSON. If the block is unknown, the id is empty and the block is null, as in CometBFT. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -279,7 +279,7 @@ function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): Pu
   });
 }
 
-/** Gives each update priority 0, because CometBFT assigns a priority only when the update enters a set. */
+/** Each update has priority 0, because CometBFT assigns a priority only when the update enters a set. */
 function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>

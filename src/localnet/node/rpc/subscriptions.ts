@@ -23,7 +23,7 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
 
 /** A client's connection. */
 interface Outlet {
-  /** Returns true if the connection can accept notifications. When it can do so again, its owner calls `resume`. */
+  /** Returns true if the connection can accept notifications. When the connection can accept more, its owner calls `resume`. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in a single write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
@@ -173,7 +173,10 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/** Returns a notification's start; {@link PublishedEvent.tail} is the rest. As in CometBFT, the id is the subscribe request's. */
+/**
+ * Returns a notification's start; {@link PublishedEvent.tail} is the rest. As in CometBFT, a notification has the id of its
+ * subscribe request.
+ */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }

@@ -19,11 +19,12 @@ export interface WebSocketOptions {
   readonly maxBufferedBytes: number;
   /**
    * Maximum number of unanswered requests per client. A client that exceeds the limit is disconnected. Only requests that arrive
-   * together can exceed it, because the server stops reading much earlier.
+   * together can exceed the limit, because the server stops reading much earlier.
    */
   readonly maxPendingRequests: number;
   /**
-   * Maximum number of all unanswered requests (about 300 bytes each). Above it, the client with the most requests is disconnected.
+   * Maximum number of all unanswered requests (about 300 bytes each). Above this limit, the client with the most requests is
+   * disconnected.
    */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;

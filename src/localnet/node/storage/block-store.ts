@@ -27,7 +27,7 @@ export type BlockStore = ReturnType<typeof createBlockStore>;
 const CACHED_HEIGHTS = 8;
 
 /**
- * Opens the store in a home or in memory. It retains the last `keepBlocks` blocks, or all blocks if 0. Throws like
+ * Opens the store in a home or in memory. The store retains the last `keepBlocks` blocks, or all blocks if 0. Throws like
  * {@link openDatabase}.
  */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
@@ -185,7 +185,7 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights removed per new block. It exceeds one, so that a home catches up after its limit has been lowered:
+ * Maximum number of heights removed per new block. Because this exceeds one, a home catches up after its limit has been lowered:
  * 90,000 excess blocks are removed within about 6,000 new blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;

@@ -80,8 +80,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
 }
 
 /**
- * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave it empty, and then nothing is burned.
- * `treasury_address`: receives all other denominations. Only genesis may leave `treasury_address` empty.
+ * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave `neutron_denom` empty, and then nothing is
+ * burned. `treasury_address`: receives all other denominations. Only genesis may leave `treasury_address` empty.
  */
 function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({

@@ -98,7 +98,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Runs the transfer to the address that represents the sender on this chain. This address then calls the contract. */
+/** Runs the transfer to the address that represents the sender on this chain, which then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -129,8 +129,8 @@ function receiveAndCall(
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
 /**
- * Returns the address that represents another chain's account on this chain. It also depends on the channel on which the packets
- * arrive.
+ * Returns the address that represents another chain's account on this chain. The address depends on the account and on the channel
+ * on which the packets arrive.
  */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));

@@ -30,7 +30,8 @@ import {
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
 /**
- * Creates `interchaintxs` and `interchainaccounts`. They have only params; everything that requires an interchain account fails.
+ * Creates `interchaintxs` and `interchainaccounts`. These modules have only params; everything that requires an interchain account
+ * fails.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
