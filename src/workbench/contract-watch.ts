@@ -55,9 +55,9 @@ const TX_DEADLINE_MS = 60_000;
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch. Whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails, reports the
- * error and continues watching; the contract keeps its previous code. Files are polled, because file events do not work on all file
- * systems or for replaced files.
+ * Creates a service that, whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails,
+ * reports the error and continues watching; the contract keeps its previous code. Files are polled, because file events do not work
+ * on all file systems or for replaced files.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));

@@ -180,7 +180,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/** Runs a parser. If it throws, reports the argument as invalid with this reason, which may be derived from the error. */
+/** Runs a parser. If the parser throws, reports the argument as invalid with this reason, which may be derived from the error. */
 export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
     return parse();

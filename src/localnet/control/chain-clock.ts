@@ -12,7 +12,7 @@ export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** Maximum rate. At this rate and one block per second, consecutive blocks are four months apart. */
+/** Maximum rate, at which consecutive blocks are four months apart with one block per second. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that initially shows the machine's time. */

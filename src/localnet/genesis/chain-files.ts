@@ -13,7 +13,7 @@ import type { CreateModules } from "../chain/module-set.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 
-/** Optional modules. A chain has either all or none of them. */
+/** Optional modules, of which a chain has either all or none. */
 export interface ModuleSet {
   /** The modules' names in a genesis, which are also the names of their stores. */
   readonly names: readonly string[];

@@ -59,7 +59,7 @@ export interface Sidecar extends Service {
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
-/** Creates the sidecar. While running, the sidecar listens and ticks, unless a fault has stopped its simulated process. */
+/** Creates a sidecar that listens and ticks while it runs, unless a fault has stopped its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const { listen, chainId, seed, metricNames = "connect", updateIntervalMs = 250 } = options;
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;

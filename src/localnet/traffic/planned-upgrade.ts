@@ -25,8 +25,8 @@ const WAIT_BLOCKS = 5n;
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
 /**
- * Creates the planner. The chain's first admin proposes and cancels upgrades. Plans whose names lack {@link NAME_PREFIX} are left
- * unchanged.
+ * Creates a planner for which the chain's first admin proposes and cancels upgrades. Plans whose names lack {@link NAME_PREFIX} are
+ * left unchanged.
  */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;

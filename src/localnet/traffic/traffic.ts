@@ -94,9 +94,9 @@ const MAX_WAIT_MS = 10_000;
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic. After each block, the traffic sends a transaction whose contract call uses the next block's gas, through the
- * mempool like any user's transaction. A rejected transaction is replaced after the next block. `run` rejects with
- * {@link TrafficError} if the chain does not support this traffic.
+ * Creates a service that sends a transaction after each block, through the mempool like any user's transaction. Its contract call
+ * uses the next block's gas. A rejected transaction is replaced after the next block. `run` rejects with {@link TrafficError} if
+ * the chain does not support this traffic.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;

@@ -38,7 +38,7 @@ export class ByteReader {
     return byte;
   }
 
-  /** Skips `length` bytes. Returns the offset of the first skipped byte. */
+  /** Skips `length` bytes and returns the offset of the first skipped byte. */
   skip(length: number): number {
     if (length > this.end - this.position) throw moduleError("unexpected end-of-file", this.position);
     const start = this.position;

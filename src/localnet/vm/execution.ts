@@ -188,7 +188,7 @@ export class Execution {
     return reply.value;
   }
 
-  /** Reads a region. Gas is charged before the region's length is checked. */
+  /** Reads a region, and charges gas before checking the region's length. */
   read(pointer: number, maxLength: number): Uint8Array {
     const buffer = this.buffer();
     const region = regionAt(buffer, pointer);
@@ -198,7 +198,7 @@ export class Execution {
     return readRegion(buffer, region);
   }
 
-  /** Reads a region. Returns undefined if the pointer is null. */
+  /** Reads a region, or returns undefined if the pointer is null. */
   readOptional(pointer: number, maxLength: number): Uint8Array | undefined {
     return pointer === 0 ? undefined : this.read(pointer, maxLength);
   }

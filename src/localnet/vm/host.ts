@@ -40,13 +40,13 @@ export interface QueryLimits {
  */
 export interface Host {
   get(key: Uint8Array): Metered<Uint8Array | undefined>;
-  /** Stores a value. Returns the VM gas used. */
+  /** Stores a value and returns the VM gas used. */
   set(key: Uint8Array, value: Uint8Array): bigint;
-  /** Removes a key. Returns the VM gas used. */
+  /** Removes a key and returns the VM gas used. */
   remove(key: Uint8Array): bigint;
   /** Opens an iterator over keys from `start` to `end` (exclusive). Returns its id, which counts from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
-  /** Advances an iterator. Returns the next entry, or undefined after the last entry. */
+  /** Advances an iterator and returns the next entry, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, in the format that contracts receive. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;

@@ -250,7 +250,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** Reads a type index. A type index is encoded as a signed 33-bit integer, to distinguish it from value types. */
+/** Reads a type index, which is encoded as a signed 33-bit integer to distinguish it from value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

@@ -73,7 +73,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections. Each section is followed by its length (4 bytes, big-endian). */
+/** Joins sections, each followed by its length (4 bytes, big-endian). */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);

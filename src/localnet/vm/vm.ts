@@ -43,7 +43,7 @@ const INSTANCE_BYTES = 64 * 1024 * 1024;
 interface Call {
   /** SHA-256 hash of the code, in hex, which identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code. The VM calls this only if the module is not in the cache. */
+  /** Returns the code; called only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
   /** The arguments env, info (instantiate and execute only) and message, each in JSON. */
@@ -62,7 +62,7 @@ interface Call {
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** Outcome of a call. Gas is counted even if the call failed. */
+/** Outcome of a call, including the gas used if the call failed. */
 export interface CallOutcome {
   /** Contents of the result region, or the error. */
   readonly result: Uint8Array | VmError;

@@ -7,8 +7,8 @@ const MAX_DEPTH = 100;
 
 /**
  * Returns the name of a Rust function as in its source, without compiler hashes. Supports both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Any other name only loses LLVM's
- * suffix `.llvm.…`.
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). From any other name, only LLVM's
+ * suffix `.llvm.…` is removed.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");

@@ -63,9 +63,9 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue. After every 10 ms of work, or after a longer call, the queue lets the process do other work. If the queue is
- * overloaded or a call was long, it rests for as long as it has worked, so that requests use at most half of the time. An
- * overloaded queue runs the newest request first, because clients that have waited long are part of the flood or have given up.
+ * Creates a queue that lets the process do other work after every 10 ms of work, or after a longer call. If the queue is overloaded
+ * or a call was long, it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue
+ * runs the newest request first, because clients that have waited long are part of the flood or have given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {

@@ -19,8 +19,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer.
- * Likewise, CometBFT's `timeout_commit` starts with the votes for a block and includes the block's execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. Likewise,
+ * CometBFT's `timeout_commit` starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;

@@ -64,7 +64,7 @@ export type ServerFactory = (router: CallRouter) => NodeServer;
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates a node's router. Methods of the node take precedence over methods of the application. */
+/** Creates a node's router, in which the node's methods take precedence over the application's. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,

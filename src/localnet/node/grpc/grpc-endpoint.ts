@@ -158,7 +158,7 @@ function unaryHandler(
   };
 }
 
-/** Handles reflection streams. Responses are in the same order as requests. */
+/** Handles reflection streams, with responses in the order of the requests. */
 function reflectionHandler(
   openStream: () => ReturnType<typeof createReflectionStream>,
   logger: Logger,

@@ -27,7 +27,7 @@ export interface ReflectionOptions {
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates a reflection stream. Each file is sent with its imports, and only once per stream. */
+/** Creates a reflection stream, which sends each file with its imports, and only once. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);

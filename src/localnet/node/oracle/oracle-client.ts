@@ -64,9 +64,9 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. A single deadline covers the whole vote, i.e. both paths and the wait for a connection. If a
- * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator
- * therefore slows down while its sidecar is down.
+ * Creates an oracle client with a single deadline for the whole vote, i.e. for both paths and the wait for a connection. If a
+ * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator therefore
+ * slows down while its sidecar is down.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -153,9 +153,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection. After a refusal, retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min between attempts. A node
- * therefore keeps failing for a while after its sidecar has come back, and for longer after a long outage. gRPC varies each delay
- * by a fifth; here, the delays are exact, so that rehearsals are repeatable.
+ * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
+ * min between attempts. A node therefore keeps failing for a while after its sidecar has come back, and for longer after a long
+ * outage. gRPC varies each delay by a fifth; here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -243,8 +243,8 @@ const DEVIATION_PERCENT = 110n;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. All other validators vote for the last prices from this node's sidecar, even while the sidecar is down. A
- * block made without a price request repeats the prices of the previous votes.
+ * Creates all validators' price votes. All validators except this node's vote for the last prices from its sidecar, even while the
+ * sidecar is down. A block made without a price request repeats the prices of the previous votes.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();

@@ -20,8 +20,8 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` families. As on a real node, counters have the type gauge, and a series appears only after its first event. A
- * node without failures since startup therefore has no series with `status="Failure"`.
+ * Creates the `app_*` metric families. As on a real node, counters have the type gauge, and a series appears only after its first
+ * event. A node without failures since startup therefore has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);

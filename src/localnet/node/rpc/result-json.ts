@@ -172,7 +172,7 @@ export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
 
-/** An event for subscribers. The event's tags and JSON are created on first use, because most events match no subscription. */
+/** An event for subscribers. Its tags and JSON are created on first use, because most events match no subscription. */
 export interface PublishedEvent {
   /** Returns the values to match with subscription queries. */
   readonly tags: () => TagValues;

@@ -82,7 +82,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   });
   const pending = createPendingBound(options);
   return {
-    /** Handles an HTTP upgrade. Rejects all paths except `/websocket`. */
+    /** Handles an HTTP upgrade on `/websocket`, and rejects all other paths. */
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
@@ -267,7 +267,7 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles a message. An error disconnects the client. */
+  /** Handles a message; an error disconnects the client. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -282,7 +282,7 @@ interface PendingMessages {
 /** Limits unanswered messages, per client and in total. */
 type PendingBound = ReturnType<typeof createPendingBound>;
 
-/** Creates the limits. A client with too many messages is disconnected, without affecting other clients. */
+/** Creates limits that disconnect a client with too many messages, without affecting other clients. */
 function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {

@@ -149,7 +149,7 @@ interface SearchTables {
   readonly place: readonly string[];
 }
 
-/** Runs searches in SQL. Reads only the rows in the requested slice from the database. */
+/** Runs searches in SQL, which read only the rows in the requested slice. */
 function createEventSearch(database: Database.Database, tables: SearchTables) {
   const place = tables.place.join(", ");
   return {

@@ -81,7 +81,7 @@ export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): 
   };
 }
 
-/** Creates the message handlers. Only the authority may send the messages. */
+/** Creates the handlers for messages, which only the authority may send. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -187,7 +187,7 @@ function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeig
   changeCount(context, 1);
 }
 
-/** Removes a schedule. Unknown names are ignored. */
+/** Removes the schedule with this name, if there is one. */
 function removeSchedule(context: Context, name: string): void {
   if (!schedules.has(context, name)) return;
   changeCount(context, -1);

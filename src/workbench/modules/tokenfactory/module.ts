@@ -39,7 +39,8 @@ export interface TokenFactoryModule extends ChainModule {
 }
 
 /**
- * Creates the `tokenfactory` module. Anyone can create denominations. Each denomination can have an admin and a before-send hook.
+ * Creates the `tokenfactory` module, with which anyone can create denominations. Each denomination can have an admin and a
+ * before-send hook.
  */
 export function createTokenFactoryModule(keepers: keeper.Keepers): TokenFactoryModule {
   return {
