@@ -16,7 +16,10 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 /** Called once the HTTP server is listening, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, reloads are disabled. */
+/**
+ * Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, the configuration cannot be
+ * reloaded.
+ */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,
@@ -62,7 +65,10 @@ export async function runIcqRelayer(
   }
 }
 
-/** How long to wait for the first reads, which never finish if no endpoint responds. The relayer keeps running after that. */
+/**
+ * Maximum wait for the first chain reads, which never finish if no endpoint responds. If the wait ends first, the relayer keeps
+ * running.
+ */
 const FIRST_WORK_MS = 20_000;
 
 /** Resolves once the relayer has read its chains for the first time, or after {@link FIRST_WORK_MS}. */
@@ -75,7 +81,7 @@ async function firstWork(
     await clock.sleep(100, signal);
 }
 
-/** How long to wait for the final writes if the relayer keeps its state in memory. */
+/** Maximum wait for pending writes to in-memory state when the services stop. */
 const FLUSH_MS = 5_000;
 
 /** Creates a store whose in-memory state survives a reload, as state on disk does. */

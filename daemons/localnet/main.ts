@@ -80,12 +80,12 @@ export interface LocalnetRunOptions extends LocalnetDaemonOptions {
 }
 
 /**
- * A real node's default `client_timeout` is 2 s, and its vote extension handler waits at most 1 s. On a measured chain with one
- * validator, block time doubled from one second to two while the sidecar was down.
+ * How long a vote waits for the sidecar. A real node's default `client_timeout` is 2 s, but its vote extension handler waits at
+ * most 1 s. With one validator, block time doubled from 1 s to 2 s while the sidecar was down (measured).
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
-/** Runs the chosen parts until the context's signal aborts. Rejects with the first part's error. */
+/** Runs the chosen parts until the context's signal aborts. Rejects with the first error from any part. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
   daemon: DaemonContext,
@@ -189,7 +189,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Calls `announce` once all parts are ready. If a part fails to start, the part's own `run` rejects. */
+/** Creates a service that calls `announce` once all parts are ready. If a part fails to start, its own `run` rejects. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -221,8 +221,8 @@ function openSidecar(
 }
 
 /**
- * Serves the sidecar's faults in a process that does not run the local chain. The local chain's control API forwards requests to
- * this server.
+ * Creates a server for the sidecar's faults in a process without the local chain. The local chain's control API forwards fault
+ * requests to it.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
@@ -243,9 +243,9 @@ function openSidecarControl(
   );
 }
 
-/** Parts served by the control API, other than the chains. */
+/** Parts that the control API shows or controls, other than the chains. */
 interface ControlTargets {
-  /** Undefined without a control API. */
+  /** Undefined without a control API or a local chain in this process. */
   readonly page: ContractPage | undefined;
   readonly runningChains: OverviewDeps["chains"];
   /** Undefined if the sidecar runs in another process. */

@@ -22,7 +22,7 @@ export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpo
 
 /**
  * Runs the watchdog until the context's signal aborts. Rejects with a `WatchdogError`, or with another error if a port is in use.
- * Without `reloads`, reloads are disabled.
+ * Without `reloads`, the configuration cannot be reloaded.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
   config: Config,
@@ -86,7 +86,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** Disables the test of notification channels, which runs when the process starts but not after a reload. */
+/** Disables the startup test of notification channels, which is not repeated after a reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

@@ -153,7 +153,7 @@ interface ContractPageDeps {
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page, its additional routes, and the service that reads the chain for it. */
+/** The contract page, its additional routes, and the service that reads the chain for the page. */
 export interface ContractPage extends Service {
   readonly page: LivePage;
   readonly routes: readonly ApiRoute[];
@@ -178,7 +178,7 @@ export const PROFILE_ROUTE = getText(
 /** Number of profiles to cache. A profile never changes once its transaction has been executed. */
 const MAX_KEPT = 16;
 
-/** Creates the page and the control API route `GET /profiles/HASH`. */
+/** Creates the contract page and the control API route `GET /profiles/HASH`. */
 export function createContractPage({ node, clock, makeProfile }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
@@ -239,15 +239,15 @@ function profileReply(hash: string, name: string, profile: ContractPageInput["pr
 }
 
 export interface ContractCall {
-  /** Hash in upper-case hex. */
+  /** Transaction hash in upper-case hex. */
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
   /** Bech32 addresses of the called contracts. Empty if the first call was to a contract that does not exist. */
   readonly contracts: readonly string[];
-  /** A text per message, e.g. `execute {"a":1}`, or the name of another module's message, e.g. `MsgUpdateClient`. */
+  /** The direct contract calls, e.g. `execute {"a":1}`. If there are none, the names of all messages, e.g. `MsgUpdateClient`. */
   readonly messages: readonly string[];
-  /** True if a user called the contract. False if a module did. */
+  /** True if a message in the transaction called the contract, false if a module did. */
   readonly isDirect: boolean;
   readonly gasUsed: bigint;
   /** Result code; 0 on success. */
@@ -258,12 +258,15 @@ export interface ContractCall {
 /** The newest transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/** Number of calls to list. Calls by modules, e.g. to deliver query results, are frequent, so they have their own limit. */
+/**
+ * Maximum number of direct calls to list. Calls by modules, e.g. to deliver query results, are frequent, so they have their own
+ * limit.
+ */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Number of past blocks to read at startup. */
 const FIRST_BLOCKS = 200n;
-/** Maximum length of a message's text. */
+/** Maximum length of a contract message's text, in bytes. */
 const MAX_TEXT = 300;
 
 function createContractCalls() {
@@ -282,7 +285,7 @@ function createContractCalls() {
   return {
     list: (): readonly ContractCall[] =>
       [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    /** Reads the newest blocks, then follows the chain. Returns a function that stops following. */
+    /** Records the calls in the newest blocks and in all new blocks. Returns a function that stops recording. */
     follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();

@@ -25,13 +25,13 @@ interface WatchedContract {
   readonly label: string;
   /** Name of the test account that uploads code and may migrate the contract. */
   readonly admin: string;
-  /** Message for the migration, in JSON. */
+  /** Migration message, in JSON. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks code. Throws an error with the reason if the chain would reject the code. */
+  /** Reads and checks a code file. Throws an error with the reason if the chain would reject the code. */
   readonly read: (file: string) => Uint8Array;
   /** Receives one line for each event. */
   readonly report: (line: string) => void;
@@ -46,7 +46,7 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/** Time between checks of a file. A changed file is used after two equal checks, because a compiler may still be writing. */
+/** Time between checks of a file. A changed file is used after two equal checks, because a compiler may still be writing it. */
 const POLL_MS = 300;
 /** How long to wait for a block that includes a transaction. */
 const TX_DEADLINE_MS = 60_000;
@@ -55,9 +55,9 @@ const TX_DEADLINE_MS = 60_000;
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch. Whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails, reports
- * the error and continues; the contract then keeps its code. Files are polled, because file events do not work on all file
- * systems or for replaced files.
+ * Creates a service that, whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails,
+ * reports the error and continues watching; the contract keeps its previous code. Files are polled, because file events do not work
+ * on all file systems or for replaced files.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -126,7 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns a message, or undefined if the contract already has this code. */
+/** Uploads code and migrates the contract to it. Returns the text to report, or undefined if the contract already has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -168,7 +168,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Finds a genesis contract, created by `operator`, by its label. If two have the same label, returns the later one. */
+/** Finds a genesis contract, created by `operator`, by its label. If several contracts have the same label, returns the newest. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,
@@ -222,7 +222,7 @@ function refused(name: string, reason: string, stack = ""): WatchError {
   return new WatchError({ code: "watch-refused" }, `${what}: ${reason}${stack}`);
 }
 
-/** Returns the functions that were running when the transaction failed. Empty if it cannot be profiled. */
+/** Returns the functions that were running when the transaction failed. Empty if the transaction cannot be profiled. */
 function stackOf(makeProfile: GasProfiles["make"], hash: Uint8Array): string {
   try {
     const { failures } = makeProfile({ kind: "tx", hash: toHex(hash) });

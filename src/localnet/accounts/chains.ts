@@ -9,7 +9,7 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** A decimal integer. */
+  /** Amount in the base unit, in decimal digits. Only gas prices have a fraction. */
   readonly amount: string;
 }
 
@@ -83,31 +83,33 @@ export interface ChainProfile {
   readonly chainName: string;
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
-  /** Mempool gas prices while the fee market is disabled. A transaction must pay one of these prices. Default: none. */
+  /**
+   * Minimum gas prices of the mempool while the fee market is disabled. A transaction must pay at least one of them. Default: none.
+   */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation. Default: the most gas that the fee market allows a transaction. */
+  /** Maximum gas for a simulation. Default: the fee market's maximum gas per transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** Processor time after which a query or simulation is aborted. Default: the node's default. */
+  /** CPU time (ms) after which a query or simulation is aborted. Default: the node's default. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
 
-/** A chain's initial settings, in addition to its accounts. */
+/** A chain's genesis settings, other than its accounts. */
 interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
   /** Denomination metadata, in the format of the `bank` module. */
   readonly denomMetadata: readonly JsonObject[];
-  /** Names or addresses of the accounts that operate the first validators. Any other validator's account has no key. */
+  /** Names or addresses of the accounts that operate the first validators. All other validators' operators have no key. */
   readonly operators: readonly (string | undefined)[];
-  /** If true, the operators' transactions create the validators after InitGenesis. Otherwise, the staking genesis does. */
+  /** True if genesis transactions create the validators after InitGenesis, false if the staking genesis contains them. */
   readonly genesisTransactions: boolean;
-  /** Names or addresses of the accounts that submit proposals to the `adminmodule` module. Local chain only. */
+  /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
   readonly admins: readonly string[];
-  /** Adds the localnet's contracts, such as icq-consumer. Local chain only. */
+  /** True if the local chain starts with the localnet's own contracts, such as icq-consumer. */
   readonly builtInContracts: boolean;
-  /** Adds query 1, owned by the icq-consumer contract. Only on a local chain with the localnet's contracts. */
+  /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns) of additional clients for the remote chain. These clients have no connection. Local chain only. */
+  /** Trusting periods (ns) of the local chain's additional clients for the remote chain. These clients have no connection. */
   readonly moreClients: readonly bigint[];
   /** Module state that overrides the settings above, field by field. */
   readonly modules: JsonObject;
@@ -118,7 +120,7 @@ export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
-/** A funded account on a local chain. Its mnemonic is public, so anyone can spend its coins. */
+/** A funded account on a local chain. The mnemonic is public, so anyone can spend the account's coins. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;
@@ -128,7 +130,7 @@ export interface LocalnetAccount {
   readonly chainId: string;
   /** Coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** The chain's minimum gas price. The actual gas price rises while blocks are full. */
+  /** The chain's minimum gas price. While blocks are full, the actual gas price rises. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -170,7 +172,7 @@ export const CHAINS: LocalnetChains = {
 
 /** Names of the accounts with which the relayers sign. */
 export interface LocalnetRoles {
-  /** On the local chain. */
+  /** The ICQ relayer's signing account on the local chain. */
   readonly icqRelayer: string;
   readonly ibcRelayer: Readonly<Record<ChainPart, string>>;
 }

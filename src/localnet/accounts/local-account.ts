@@ -15,17 +15,17 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/** Thrown if the account does not exist on the chain, e.g. because an earlier version created the home. */
+/** Thrown if the account does not exist on the chain, e.g. because an earlier program version created the chain's home. */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** A transaction without sequence and signature. */
+/** An unsigned transaction without a sequence number. */
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
-/** The result of a broadcast, with the signed bytes. */
+/** The result of a broadcast, with the signed transaction's bytes. */
 interface LocalBroadcast extends BroadcastResult {
   readonly bytes: Uint8Array;
 }

@@ -2,7 +2,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
-/** A response's table layout: the columns, and the path of the record or list of records. */
+/** Table layout of a response. `path` selects the record or list of records. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
@@ -49,7 +49,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** A title contains no lower-case letters; a path does. */
+/** Parses a column's title and path. Only the path contains lower-case letters. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

@@ -38,8 +38,8 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly about 50 times later than by default. Otherwise, V8 optimizes the HTTP client's huge parser in
- * the background after two responses, which takes 80 ms of processor time and delays the exit of the process.
+ * Makes V8 optimize WebAssembly about 50 times later. By default, V8 optimizes the HTTP client's huge parser in the background
+ * after two responses, which takes 80 ms of CPU time and delays process exit.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
@@ -57,7 +57,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** Advice for users of a chain that lacks the module. */
+  /** Advice to print if the chain lacks the module. */
   readonly ifAbsent: string;
 }
 

@@ -6,7 +6,7 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { ascending } from "../../platform/base/order.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 
-/** Converts a command-line word. Throws `InvalidArgumentError`. */
+/** Parses a command-line argument's text. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
 /** An argument's name and help, e.g. "<denom> denomination". Includes a parser if the field's type does not determine one. */
@@ -37,7 +37,7 @@ export interface Inputs {
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /** Options, keyed by the field that each option sets. A key that starts with a dash sets no field. */
+  /** Options, keyed by the field that each option sets. An option whose key starts with a dash sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
@@ -154,12 +154,12 @@ export function requiredOption(flags: string, description: string, parse?: Parse
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** Accepts a number unchecked, because encoding the message will check it. */
+/** Returns a number's text unchanged, because encoding the message checks the number. */
 export function unchecked(text: string): string {
   return text;
 }
 
-/** Converts a parsed word to proto JSON, in which 64-bit integers are strings. */
+/** Converts a parsed argument to proto JSON, which represents 64-bit integers as strings. */
 function toJson(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(toJson);
   if (isRecord(value))
@@ -169,7 +169,7 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that is known to be a string. */
+/** Returns a value that must be a string. Any other value is a bug. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
 }
@@ -180,7 +180,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/** Runs a parser. If it throws, reports the argument as invalid with this reason, which may be derived from the error. */
+/** Runs a parser. If the parser throws, reports the argument as invalid with this reason, which may be derived from the error. */
 export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
     return parse();
@@ -198,7 +198,7 @@ export function parseJsonText(text: string): string {
   return text;
 }
 
-/** Throws a `CliError` if any address in a message is on a different chain than the sender. */
+/** Throws a `CliError` if any address in a message has another chain's bech32 prefix than the sender's address. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {
@@ -213,7 +213,7 @@ export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, 
   }
 }
 
-/** Parses "1000000untrn". */
+/** Parses a coin, e.g. "1000000untrn". */
 export function parseCoin(text: string): Coin {
   const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text) ?? [];
   if (amount === undefined || denom === undefined)
@@ -221,10 +221,9 @@ export function parseCoin(text: string): Coin {
   return { amount, denom };
 }
 
-/** A coin in proto JSON. */
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/** Parses "1uibcatom,5untrn". The chain requires coins to be sorted by denomination, without duplicates. */
+/** Parses coins, e.g. "1uibcatom,5untrn". Sorts them, as the chain requires, and rejects duplicate denominations. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
@@ -238,7 +237,7 @@ export function parseObject(text: string): JsonObject {
   return value;
 }
 
-/** Narrows a result of `JSON.parse`: objects in it contain only JSON values. */
+/** Narrows a value from `JSON.parse` to a JSON object, whose fields are always JSON values. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

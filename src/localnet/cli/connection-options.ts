@@ -6,7 +6,7 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options shared by all commands that connect to a chain. */
 export interface ConnectionOptions extends OutputOptions {
-  /** CometBFT RPC URL. Default: local-1 in this machine's localnet. */
+  /** CometBFT RPC URL. Default: `local-1` in the localnet on this machine. */
   readonly node?: string;
   /** Expected chain id. If undefined, any chain is accepted. */
   readonly chainId?: string;

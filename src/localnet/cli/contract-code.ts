@@ -9,23 +9,23 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Maximum size to read, in case the wrong file is given. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** The problem in the deployed chain's wording. Undefined if there is none. */
+  /** The problem, in the deployed chain's wording. Undefined if the code passes the check. */
   readonly problem: string | undefined;
 }
 
-/** Facts about a contract's code, found without running the code. */
+/** Facts about a contract's code, determined without running it. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why the code cannot be instantiated even though the chain would store it. Undefined if it can. */
+  /** Why instantiation would fail, even though the chain would store the code. Undefined if instantiation is possible. */
   readonly instantiation: string | undefined;
 }
 
@@ -105,7 +105,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason why the chain would reject the code or could not run it. */
+/** Returns the first reason why the chain would reject or could not instantiate the code. Undefined if there is none. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

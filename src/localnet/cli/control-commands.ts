@@ -17,7 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Creates a command for a running localnet. Its help lists the shared options first, then any options of its own. */
+/** Creates a command for a running localnet. Its help lists the shared options before the command's own options. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -26,10 +26,10 @@ export function withLocalnetOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
-/** Deadline for a request, including the time to make any blocks. */
+/** Deadline for a request, including the time to make the requested blocks. */
 const DEADLINE_MS = 120_000;
 
-/** Sends a request to the control API. If there is a body, sends a POST with the token. Throws `CliError`. */
+/** Sends a request to the control API. A request with a body is a POST with the token. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,

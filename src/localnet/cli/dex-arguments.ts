@@ -7,12 +7,12 @@ import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp
 import { LimitOrderType, type MultiHopRoute } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parsing } from "./command-inputs.ts";
 
-/** Parses an amount in any Go notation: 10, 0x10, or 010 for 8. Returns decimal digits. */
+/** Parses an amount in any Go integer notation, e.g. 10, 0x10 or 010 (octal 8). Returns decimal digits. */
 export function parseAmount(text: string): string {
   return quoting(text, () => parseInt256(text).toString());
 }
 
-/** Parses amounts: "10,20". */
+/** Parses comma-separated amounts, e.g. "10,20". */
 export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
@@ -29,12 +29,12 @@ export function parseTicks(text: string): bigint[] {
   return (isOneList ? text.slice(1, -1) : text).split(",").map(parseTick);
 }
 
-/** Parses a fee or an id. */
+/** Parses an unsigned 64-bit integer, e.g. a fee or an id. */
 export function parseFee(text: string): bigint {
   return quoting(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
 }
 
-/** Parses fees: "1,5". */
+/** Parses comma-separated fees, e.g. "1,5". */
 export function parseFees(text: string): bigint[] {
   return text.split(",").map(parseFee);
 }
@@ -44,22 +44,22 @@ export function parseBoolean(text: string): boolean {
   return quoting(text, () => parseGoBool(text));
 }
 
-/** Parses booleans: "true,false". */
+/** Parses comma-separated booleans, e.g. "true,false". */
 export function parseBooleans(text: string): boolean[] {
   return text.split(",").map(parseBoolean);
 }
 
-/** Parses a decimal with at most 27 fractional digits. Returns its digits in wire format. */
+/** Parses a decimal with at most 27 fractional digits. Returns the price times 10^27 as decimal digits. */
 export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
 
-/** Parses routes: "A,B;A,C,B". */
+/** Parses routes of denominations, e.g. "A,B;A,C,B". Semicolons separate the routes. */
 export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
 
-/** Parses the name of an order type. Fails with the module's code 1138. */
+/** Parses the name of an order type. Throws `InvalidArgumentError` with the message of dex error 1138. */
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];
@@ -68,7 +68,7 @@ export function parseOrderType(text: string): LimitOrderType {
 
 const EXPIRATION = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/;
 
-/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. Fails with the module's code 1135. */
+/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. Throws `InvalidArgumentError` with the message of dex error 1135. */
 export function parseExpiration(text: string): Timestamp {
   const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${time}`;

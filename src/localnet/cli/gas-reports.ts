@@ -3,11 +3,11 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type Inputs, toOption } from "./command-inputs.ts";
 
-/** What to profile: an executed transaction, a transaction run on the latest state, or a query. */
+/** Selects what to profile: an executed transaction, a transaction simulated on the latest state, or a query. */
 export type ProfileRequest =
   /** SHA-256 hash of the transaction, in hex. */
   | { readonly kind: "tx"; readonly hash: string }
-  /** Encoded transaction, in base64. Need not be signed. */
+  /** Encoded transaction in base64, signed or unsigned. */
   | { readonly kind: "simulation"; readonly tx: string }
   /** gRPC path and the encoded request, in base64. */
   | { readonly kind: "query"; readonly path: string; readonly request: string };
@@ -23,16 +23,16 @@ export interface ProfileOptions {
   readonly json?: true;
 }
 
-/** Reports where a contract call used its gas. Supplied by the program. */
+/** Reports where a contract call used its gas. The program supplies the implementation. */
 export interface GasReports {
-  /** Writes the profile requested by `--profile`, and prints its table. Throws `CliError`. */
+  /** If `--profile` is set, writes the profile and, unless the output is JSON, prints its table. Throws `CliError`. */
   readonly save: (
     client: PooledChainClient,
     request: ProfileRequest,
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed Wasm calls and the functions that were running in them. Empty if unknown. */
+  /** Returns the failed Wasm calls and the functions that were running in them, or an empty text if unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,
@@ -48,7 +48,7 @@ export function withGasReports(context: CliContext, gasReports: GasReports): Rep
   return { ...context, gasReports };
 }
 
-/** Returns a context's gas reports. Undefined if the program supplies none. */
+/** Returns a context's gas reports. Undefined if the program supplies no gas reports. */
 export function gasReportsOf(context: CliContext): GasReports | undefined {
   return isReporting(context) ? context.gasReports : undefined;
 }
@@ -57,7 +57,7 @@ function isReporting(context: CliContext): context is ReportingContext {
   return "gasReports" in context;
 }
 
-/** The options in {@link ProfileOptions}. They set no field in a message. */
+/** Commander options for {@link ProfileOptions}. None of them sets a message field. */
 export const PROFILE_OPTIONS = {
   "--profile": ["--profile <file>", "write a gas profile by function; local chains only"],
   "--profile-format": () =>

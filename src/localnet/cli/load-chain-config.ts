@@ -15,11 +15,11 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Maximum size to read, in case the wrong file is given. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** Prefix of a string that is replaced with the contents of a file. */
+/** Prefix that marks a string as a file name, to be replaced with the file's contents. */
 const FILE = "file:";
 
 /** A localnet configured by a chain file, or the default localnet. */
@@ -37,13 +37,13 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file, but not the files to which it refers. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file without the files to which it refers. Throws `ConfigError` and `CliError`. */
 export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
 
 /**
- * Returns a configuration's chains, or the default localnet's. Does not read the other files that the configuration refers to,
+ * Returns a chain file's chains or, without a file, the default localnet's. Does not read the files to which the chain file refers,
  * because only a new chain needs them. Throws `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<localnet.LocalnetChains> {

@@ -25,7 +25,6 @@ interface Options extends LocalnetOptions {
   readonly keep?: true;
 }
 
-/** The localnet on which a rehearsal runs. */
 interface Stage {
   readonly local: ScenarioChain;
   readonly remoteHeader: () => Promise<Header>;
@@ -250,7 +249,10 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** Returns the test accounts' weakest validator that the chain can spare: it has less than a third of all tokens. */
+/**
+ * Returns the weakest validator of a test account. The validator has less than a third of all tokens, so the chain can continue
+ * without it.
+ */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
@@ -301,7 +303,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** Larger than any transaction's fee. */
+/** Amount to leave for fees, which exceeds any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {

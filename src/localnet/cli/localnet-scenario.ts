@@ -57,9 +57,9 @@ interface OverQuota {
   readonly signal: AbortSignal;
   /** REST API base URL of `local-1`. */
   readonly rest: string;
-  /** The option that selects this localnet, with a leading space. Empty for the default localnet. */
+  /** The `--port-offset` option that selects this localnet, with a leading space. Empty for the default localnet. */
   readonly portOption: string;
-  /** Leave the limiter on at the end. */
+  /** If true, the limiter stays on at the end. */
   readonly keep: boolean;
 }
 
@@ -72,7 +72,8 @@ const POLL_MS = 200;
 
 /**
  * Limits transfers with the reference limiter, and demonstrates a transfer that passes, a rejected transfer and a refunded
- * transfer. Then removes the limiter, even after an error. Throws `CliError`, for example if no IBC relayer is running.
+ * transfer. Finally removes the limiter, even after an error, unless `keep` is set or the scenario is aborted. Throws `CliError`,
+ * e.g. if no IBC relayer is running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -115,7 +116,7 @@ async function openChannel(scenario: OverQuota): Promise<string> {
   return waitFor("no channel for transfers is open", find, scenario);
 }
 
-/** Demonstrates a transfer that passes: a tenth of the quota. */
+/** Demonstrates a successful transfer of a tenth of the quota. */
 async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const amount = limiter.quota / 10n;
@@ -130,7 +131,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** Demonstrates a rejected transfer: one coin more than what remains of the quota. */
+/** Demonstrates a rejected transfer, which exceeds the remaining quota by one base unit. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -146,7 +147,7 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Demonstrates a refund: transfers half of the quota to an address that is invalid on the other chain. */
+/** Demonstrates a refund by sending half of the quota to an address that is invalid on the other chain. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -260,12 +261,11 @@ async function waitFor<T>(
   );
 }
 
-/** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
-  /** Number of coins that may leave per window. */
+  /** Maximum outgoing amount per window, in the base unit. */
   readonly quota: bigint;
-  /** Returns the number of coins that have left in the current window. */
+  /** Returns the outgoing amount in the current window, in the base unit. */
   readonly used: () => Promise<bigint>;
   /** The smart query that `used` runs, in base64. */
   readonly query: string;
@@ -281,7 +281,7 @@ async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter. Its daily quota for outgoing transfers on the channel is 1 % of the supply. */
+/** Instantiates the reference limiter with a daily quota for outgoing transfers on the channel: 1 % of the supply. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
@@ -319,7 +319,7 @@ export async function setLimiter(chain: ScenarioChain, address: string): Promise
   });
 }
 
-/** Runs a message as the chain's authority, through a proposal by `operator`. */
+/** Executes a message with the chain's authority as signer, through a proposal by `operator`. */
 export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {
@@ -329,7 +329,7 @@ export async function propose({ send }: ScenarioChain, message: JsonObject): Pro
   );
 }
 
-/** Throws a `CliError` with the problem if the condition is false. */
+/** Throws a `CliError` with the text `problem` if the condition is false. */
 export function check(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new CliError(EXIT.fatal, problem);
 }

@@ -11,7 +11,7 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } f
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** Command-line details of a gRPC service's queries that the service definition does not contain. */
+/** Command-line details of a gRPC service's queries, in addition to the service definition. */
 export interface QueryGroup {
   /** Service name with the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
@@ -25,9 +25,9 @@ export interface QueryGroup {
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
   /** Default: one line per parameter for params, YAML for other responses. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
-  /** Prints parameters as YAML. */
+  /** If true, the command prints parameters as YAML. */
   readonly isYaml?: true;
-  /** The list has no page options. */
+  /** If true, the command has no pagination options. */
   readonly isShort?: true;
 }
 
@@ -36,7 +36,9 @@ export interface Query extends QueryMore {
   readonly description: string;
 }
 
-/** Describes a query. Its request determines arguments and page options. A string is the title of the only column. */
+/**
+ * Describes a query. The request type determines the arguments and pagination options. If `more` is a string, it lists the columns.
+ */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }
@@ -98,7 +100,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** The same options, with the names that SDK 0.50 programs use. */
+  /** Offset, limit, count-total and reverse under SDK 0.50's option names. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;
@@ -123,7 +125,7 @@ export function addPageOptions(command: Command): Command {
     .addOption(hidden("--page-reverse"));
 }
 
-/** Converts the options to a page request. Throws a `CliError` if they are mutually exclusive. */
+/** Converts the options to a page request. Throws a `CliError` if mutually exclusive options are set. */
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey } = options;
   const offset = options.pageOffset ?? options.offset;

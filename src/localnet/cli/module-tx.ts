@@ -12,7 +12,7 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** Command-line details of a module's messages that the message definitions do not contain. */
+/** Command-line details of a module's messages, in addition to the message definitions. */
 export interface MessageGroup {
   /** Service name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
@@ -20,7 +20,7 @@ export interface MessageGroup {
   readonly fields?: inputs.FieldTable;
   /** Messages by command name, with the aliases of the deployed command line, e.g. `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** Settings for all of the module's messages, except messages from the authority. */
+  /** Settings for all of the module's messages, including messages from the authority. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 
@@ -29,7 +29,7 @@ interface MessageMore extends inputs.Inputs {
   readonly prints?: Readonly<Record<string, string>>;
   /** Additional text at the end of the help. */
   readonly note?: string;
-  /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if they are inconsistent. */
+  /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if the values are inconsistent. */
   readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
@@ -82,7 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message without its signer. */
+/** A message whose signer field is not set yet. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;

@@ -18,9 +18,9 @@ export interface QueryOptions extends ConnectionOptions {
   readonly height: bigint;
 }
 
-/** A query to send. All names are canonical. */
+/** A query to send, with the canonical chain name in its path and types. */
 interface OutgoingQuery {
-  /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
+  /** gRPC path, e.g. `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
   readonly requestType: string;
   readonly responseType: string;
@@ -73,7 +73,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/** Adds a column with the coins in display units, if the chain's metadata defines such units. */
+/** Adds a column that shows coins in display units, if the chain's denomination metadata defines any. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;
@@ -94,7 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** Reads display units. They are optional, so a failed read is not an error. */
+/** Reads display units. Display units are optional, so denominations whose unit cannot be read are left out. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

@@ -30,7 +30,6 @@ import { openPrompt } from "../../platform/cli/prompt.ts";
 import { readSecret } from "../../platform/cli/state-home.ts";
 import { localnetAccounts } from "../accounts/chains.ts";
 
-/** A connection and the signing account. */
 interface Sending {
   readonly client: PooledChainClient;
   readonly signer: txSigner.Signer;
@@ -47,7 +46,7 @@ export interface OutgoingMessage {
   readonly response?: {
     /** Type name of the response, with the canonical chain name. */
     readonly type: string;
-    /** Formats the response for people to read. */
+    /** Formats the response as human-readable text. */
     readonly format: (response: JsonValue) => string;
   };
   /** True if the message calls a contract. On a local chain, errors then include the functions that were running. */
@@ -104,13 +103,13 @@ export function sendMessage(
   });
 }
 
-/** The outcome of a transaction. `resp` is the response to its message. Undefined if there is none. */
+/** The outcome of a transaction. `resp` is the response to its message, or undefined if there is no response. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
 }
 
-/** Prints JSON with the response in `resp` or, for people to read, the transaction followed by the response's table. */
+/** Prints the transaction and the message's response, which JSON output contains as `resp`. */
 function printOutcome(
   { response }: OutgoingMessage,
   { resp, answer }: PrintedOutcome,
@@ -231,10 +230,10 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
-/** Gas limit of a transaction that is printed instead of sent. Same default as in the SDK. */
+/** Default gas limit of a transaction that is printed instead of sent, as in the SDK. */
 const UNSIGNED_GAS = 200_000n;
 
-/** Prints the unsigned transaction as JSON, like an SDK program, so that it can be signed elsewhere. Contacts no chain. */
+/** Prints the unsigned transaction as JSON, like an SDK program, so that it can be signed elsewhere. Works offline. */
 async function printUnsigned(
   { typeUrl, encode }: OutgoingMessage,
   options: TxOptions,
@@ -291,7 +290,7 @@ function refused(
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
-/** Throws a `CliError` if no account is selected. Called before the first request to the chain. */
+/** Throws a `CliError` if no account is selected. This check runs before the first request to the chain. */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -336,7 +335,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the signer's address. `--from` may also contain an address. */
+/** Returns the signer's address. Because no key is needed, `--from` may be an address. */
 async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)

@@ -5,17 +5,17 @@ import { setImmediate } from "node:timers/promises";
 import type { RunningNode } from "../node/create-node.ts";
 
 /**
- * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. It starts at the
- * machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
+ * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. The clock starts at
+ * the machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** At this rate and one block per second, consecutive blocks are four months apart. */
+/** Maximum rate, at which consecutive blocks are four months apart with one block per second. */
 const MAX_RATE = 10_000_000;
 
-/** Creates a clock that shows the machine's time. */
+/** Creates a clock that initially shows the machine's time. */
 export function createChainClock(machine: Clock) {
   let anchor = { chainMs: 0, machineMs: 0, rate: 1 };
   const nowMs = (): number => anchor.chainMs + (machine.nowMs() - anchor.machineMs) * anchor.rate;
@@ -26,7 +26,7 @@ export function createChainClock(machine: Clock) {
     nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
-    /** Returns the number of chain seconds per machine second. At 0, chain time does not advance. */
+    /** Returns the number of chain seconds per machine second. At rate 0, chain time does not advance. */
     rate: () => anchor.rate,
     /**
      * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years
@@ -45,7 +45,7 @@ export function createChainClock(machine: Clock) {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
-    /** Returns how far the chains' time is ahead of the machine's, in ms. Negative if it is behind. */
+    /** Returns how far the chains' time is ahead of the machine's, in ms; negative if behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
     /** Restores the time after a revert: `aheadMs` ahead of the machine's time, as when the snapshot was taken. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
@@ -64,7 +64,6 @@ interface Mining {
   readonly count: number;
   /** How far to advance the time before each block, in ms. */
   readonly everyMs: number;
-  /** Called before each block. */
   readonly beforeEach?: () => Promise<void>;
 }
 

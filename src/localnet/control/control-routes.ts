@@ -26,7 +26,7 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Maximum `count` in a request, because the blocks are made without a pause. */
+/** Maximum `count` in a request, because its blocks are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
@@ -245,7 +245,10 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns a validator's seed. The body contains 64 hex digits, any other text to hash, or the `index` of a test validator. */
+/**
+ * Returns a validator's seed. The body contains `seed`, i.e. 64 hex digits or any other text to hash, or a test validator's
+ * `index`.
+ */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
@@ -272,7 +275,7 @@ export function createFaucet(chain: ChainProfile) {
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {
     /**
-     * Sends an amount of the chain's denomination. Resolves once the transaction is in the mempool, before it is in a block.
+     * Sends an amount of the chain's denomination. Resolves once the transaction is in the mempool, before a block includes it.
      * Rejects with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
      */
     send: async (

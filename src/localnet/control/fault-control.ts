@@ -27,7 +27,10 @@ export interface FaultControl {
   readonly names: readonly string[];
   /** Lists all faults and whether each is on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
-  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
+  /**
+   * Switches a fault on or off. With `forMs`, the fault switches off again after that time. Resolves once the switch has taken
+   * effect.
+   */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 

@@ -14,20 +14,23 @@ interface LocalnetSnapshot {
   readonly id: number;
   /** Block time of the newer of the two blocks, in ISO 8601 format. */
   readonly time: string;
-  /** Heights by chain id. */
+  /** The chains' heights, by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
 /** Snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots, because each snapshot retains all tree nodes that have changed since it was taken. */
+/** Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken. */
 const MAX_SNAPSHOTS = 20;
 
 /** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
 const REVERT_FILE = "revert.json";
 
-/** Creates the snapshots of both chains. `home` is the parent directory of the chains' homes. Undefined if they are in memory. */
+/**
+ * Creates the snapshots of both chains. `home` is the parent directory of the chains' homes, or undefined if the chains are in
+ * memory.
+ */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {

@@ -13,7 +13,7 @@ import type { CreateModules } from "../chain/module-set.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 
-/** A set of modules that some chains have. */
+/** Optional modules, of which a chain has either all or none. */
 export interface ModuleSet {
   /** The modules' names in a genesis, which are also the names of their stores. */
   readonly names: readonly string[];
@@ -56,8 +56,8 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 
 /**
  * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. Members of `params`
- * that neither the settings nor the state contain have the module's default values. `createApp` creates the chain's application
- * with an empty state.
+ * that are missing from both the settings and the state get the module's default values. `createApp` creates the chain's
+ * application with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;
@@ -89,7 +89,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return isRecord(value);
 }
 
-/** Returns the state exported from a chain that started with an empty genesis. It contains all modules' default params. */
+/** Returns the state exported from a chain that started with an empty genesis. This state contains all modules' default params. */
 function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
   const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
   const validators = [{ publicKey, power: 1n }];
@@ -117,8 +117,8 @@ const COMMISSION = {
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the operators' transactions, in JSON, that create validators with these powers, in order. Returns undefined if the
- * chain's settings do not request them. Rejects with `UnknownAccountError` if an operator has no key.
+ * Creates the operators' genesis transactions (JSON) for validators with these powers, in order. Returns undefined if the chain's
+ * settings do not request genesis transactions. Rejects with `UnknownAccountError` if an operator has no key.
  */
 export async function createGenesisTxs(
   chain: ChainProfile,

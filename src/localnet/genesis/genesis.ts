@@ -32,13 +32,13 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. Both chains share it, because the remote chain's client for the local chain includes it. */
+  /** Genesis time of both chains, which share it because the remote chain's client for the local chain includes it. */
   readonly timeNs: bigint;
-  /** At least one. */
+  /** Powers of the genesis validators (at least one). */
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
-  /** Transactions that create the validators, if the chain's settings request them. */
+  /** Genesis transactions that create the validators, if the chain's settings request them. */
   readonly genesisTxs?: readonly JsonValue[];
   /** Profile for a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
@@ -59,7 +59,7 @@ export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 /** Initial coins of the consumer contract, enough for 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
-/** `update_period` of query 1. */
+/** `update_period` of query 1, in blocks. */
 const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
@@ -73,9 +73,7 @@ const CLIENT_SETTINGS = {
 
 /** Facts about the local chain that the remote chain's client needs before the local chain's first block. */
 interface FutureLocalChain {
-  /** Voting power of each validator. */
   readonly powers: readonly bigint[];
-  /** App hash of an empty state. */
   readonly emptyAppHash: Uint8Array;
 }
 
@@ -112,9 +110,8 @@ export function remoteGenesis(
 }
 
 /**
- * Returns the local chain's first header, which does not exist yet, for the client on the remote chain. Its validators are test
- * keys, and its time is both chains' genesis time. Its app hash is that of an empty state, because only block 1 adds the genesis
- * to the state.
+ * Returns the local chain's first header before block 1 exists, for the remote chain's client. The header has test validators and
+ * both chains' genesis time. The app hash is the empty state's, because only block 1 adds the genesis to the state.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -158,7 +155,7 @@ export function localGenesis(
   return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
-/** Returns the address of the account with this name on the chain. An address is returned unchanged. */
+/** Returns the address of the chain's account with this name. Any other text is returned unchanged, as an address. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address
@@ -182,7 +179,7 @@ function withScenario(
   }
 }
 
-/** Adds the traffic contract's code, then the contracts from the options. This keeps the addresses of scenario contracts. */
+/** Appends the traffic contract's code, then the contracts from the options, so that scenario contracts keep their addresses. */
 function toJson(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
@@ -293,9 +290,9 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
 }
 
 /**
- * Adds the validators to the staking state, each with a delegation from its operator. Accounts of the chain
- * (`settings.operators`) operate the first validators, and accounts without keys operate all others. The tokens are new coins in
- * the not-bonded pool, because all validators bond when the chain starts.
+ * Adds the validators to the staking state, each with a delegation from its operator. The accounts in `settings.operators` operate
+ * the first validators, and accounts without keys operate all other validators. The tokens are new coins in the not-bonded pool,
+ * because all validators bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {

@@ -5,7 +5,7 @@ import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { DEFAULT_MARKETS } from "../sidecar/markets.ts";
 import type { ChainProfile } from "../accounts/chains.ts";
 
-/** The asset in which the deployed chain pays validators. Its metadata identifies its price. */
+/** The asset in which the deployed chain pays validators. The symbol in its metadata identifies its price. */
 const REWARD = {
   denom: "untrn",
   metadata: {
@@ -24,7 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/** The deployed programme, with the specification's thresholds. A mean price exists even if the chain is only minutes old. */
+/** The deployed revenue program, with the specification's thresholds. A mean price exists even on a chain that is minutes old. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },
@@ -34,7 +34,9 @@ const PROGRAMME: JsonObject = {
   twap_window: "3600",
 };
 
-/** Adds the sidecar's pairs, vote extensions from block 1 and, on a chain with the reward asset, a treasury that pays monthly. */
+/**
+ * Adds the sidecar's pairs, vote extensions from block 1 and, on a chain with the reward asset, a treasury for monthly payments.
+ */
 export function withOracle({ denom, bech32Prefix }: ChainProfile, doc: GenesisDoc): GenesisDoc {
   const pairs = DEFAULT_MARKETS.map(({ pair, decimals }, id) => {
     const [Base = "", Quote = ""] = pair.split("/");

@@ -26,7 +26,10 @@ export interface WasmState {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/** Returns state for `hooks-demo`: `echo` emits hooks as events, `voting-power` tracks stake. Both see the first validator. */
+/**
+ * Returns state for `hooks-demo`: `echo` emits hooks as events, and `voting-power` tracks stake. Both receive the first validator's
+ * hooks.
+ */
 export function seedHooksDemo(
   chain: ChainProfile,
   wasm: WasmState,
@@ -78,7 +81,10 @@ const BALANCE = 1_000_000_000_000_000n;
 const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
 
-/** Alice's pools: token0, token1, centre tick, fee, and whole coins of both tokens. 1 ATOM costs about 10 NTRN or 5 USDC. */
+/**
+ * Alice's pools: token0, token1, center tick, fee, and the amounts of both tokens in whole coins. 1 ATOM costs about 10 NTRN or 5
+ * USDC.
+ */
 const POOLS = [
   [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
   [ATOM, "untrn", -23_027n, 20n, 5_000n, 50_000n],
@@ -87,7 +93,7 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Bob's orders: token to sell, token to buy, tick from in to out, whole coins, and order type. */
+/** Bob's limit orders: token to sell, token to buy, tick index (in to out), amount in whole coins, and order type. */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],
@@ -167,7 +173,6 @@ export interface GenesisContract {
   readonly admin: string;
 }
 
-/** The code id and address of a genesis contract. */
 export interface PlacedContract {
   readonly label: string;
   readonly codeId: bigint;
@@ -179,7 +184,7 @@ interface WasmGenesis {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/** Adds contracts after the existing contracts. `operator` uploads a separate code for each contract and instantiates it. */
+/** Adds contracts after the existing contracts. For each contract, `operator` uploads a separate code and instantiates it. */
 export function addContracts(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmGenesis,

@@ -17,7 +17,7 @@ export interface BothEnds {
 }
 
 /**
- * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. They
+ * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. The steps
  * depend only on the state of both chains, so an IBC relayer that was killed continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {

@@ -32,8 +32,8 @@ interface Load {
 
 /**
  * Sends as much of the work as fits in one transaction, preceded by the light-client update that the proofs need. If the chain
- * rejects a message, leaves the message out and retries it later. Returns the work that is now on the chain. Rejects with
- * `ClientError`, `RelayError` or `IbcRelayerError`.
+ * rejects a message, leaves it out and retries it later. Returns the work that was included in a block. Rejects with `ClientError`,
+ * `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
   { chain, backoff }: Target,
@@ -76,7 +76,10 @@ async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** Limits the messages to {@link MAX_BYTES}. Always includes the first, so that the chain can report that it is too large. */
+/**
+ * Limits the messages to {@link MAX_BYTES}. Always includes the first message, so that the chain itself rejects a message that is
+ * too large.
+ */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -112,7 +115,7 @@ interface Refusal {
   readonly log: string;
 }
 
-/** Simulates and sends the messages. Returns undefined once they are in a block. */
+/** Simulates and sends the messages. Returns undefined once the messages are in a block. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -139,7 +142,7 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
   }
 }
 
-/** A client update uses about 200,000 gas, including the fee payment. */
+/** Gas limit for a client update, which uses about 200,000 gas including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
 /** Updates both chains' light clients if necessary. Returns true if any client was updated. Rejects like {@link deliver}. */
@@ -147,10 +150,10 @@ export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: Abor
 
 /**
  * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
- * the client, and a connection is unusable once its client has expired. A client is not read again before it can be due.
+ * the client, and a connection is unusable once its client has expired. Clients are read again only when an update may be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** For each chain, the header time of the other chain from which this chain's client may be due. */
+  /** For each chain, the other chain's header time from which the client may need an update. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -195,7 +198,7 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected work so that it does not block other work. Each cycle calls `retain` to discard old entries. */
+/** Delays retries of rejected work, so that they do not block other work. Each cycle calls `retain` to discard old entries. */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
@@ -209,7 +212,7 @@ export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => nu
       const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
       entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
     },
-    /** Removes all entries except these, because the chains no longer need the other work. */
+    /** Removes all entries except those with these names, because the chains no longer need any other work. */
     retain: (names: ReadonlySet<string>) => {
       for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
     },

@@ -4,14 +4,14 @@ import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 
 type IbcRelayerErrorFacts =
-  /** A list on the chain has too many pages. */
+  /** A paginated query returned too many pages. */
   | { readonly code: "too-many-pages"; readonly pages: number }
   /** A node returned a value without its proof. */
   | { readonly code: "read-failed"; readonly key: string }
   /** A transaction failed, but not because of one of its packets. */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
-/** Ends a cycle of the IBC relayer. The next cycle starts after a backoff. */
+/** Thrown to end a cycle of the IBC relayer. The next cycle starts after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**

@@ -39,7 +39,7 @@ export function createIbcChain(
 /** A chain's state at the start of a cycle. */
 export interface Snapshot {
   readonly chain: IbcChain;
-  /** The newest header. It contains the state root of the previous height. */
+  /** The newest header, which contains the state root of the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
   /** The connection's channels at the height proven by the header. */
@@ -52,8 +52,8 @@ export interface Snapshot {
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**
- * Reads a chain's state. Resolves with undefined if the chain is too young to prove anything. If there is no new block, resolves
- * with `previous`, because channels change only in blocks. Rejects with `ClientError`.
+ * Reads a chain's state. Resolves with undefined if the chain has too few blocks to prove any state. If there is no new block,
+ * resolves with `previous`, because channels change only in blocks. Rejects with `ClientError`.
  */
 export async function readSnapshot(
   chain: IbcChain,

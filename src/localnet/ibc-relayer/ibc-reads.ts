@@ -15,11 +15,10 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
   readonly counterparty: ChannelEnd;
 }
 
-/** Sequences of packets at one end of a channel. */
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
-/** Enough for more packets than a localnet ever has in flight. */
+/** Maximum number of pages, enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
 /** Reads a chain's channels and packets. Height 0 is the latest height. All methods reject with `ClientError`. */
@@ -28,7 +27,7 @@ export type IbcReads = ReturnType<typeof createIbcReads>;
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, Query);
   return {
-    /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
+    /** Returns a connection's channels. Rejects with `ClientError`, or with `IbcRelayerError` "too-many-pages". */
     channels: (connection: string, height: bigint, signal: AbortSignal) =>
       allPages(async (key) => {
         const request = { connection, pagination: pageAt(key) };

@@ -31,7 +31,7 @@ export interface IbcRelayerDeps {
   readonly logger: Logger;
 }
 
-/** Deadline for a cycle. A cycle sends each chain a transaction, and the sender gives up on a transaction after 30 s. */
+/** Deadline for a cycle. A cycle sends a transaction to each chain, and the sender gives up on a transaction after 30 s. */
 const CYCLE_DEADLINE_MS = 120_000;
 /** Time between polls of the chains' heights. */
 const POLL_MS = 200;
@@ -54,8 +54,8 @@ interface Side {
 }
 
 /**
- * Creates an IBC relayer between two chains. It stores no state, because each cycle reads the pending packets from the chains. If
- * there is no transfer channel, it starts the handshake on the first chain.
+ * Creates an IBC relayer between two chains. The IBC relayer stores no state, because each cycle reads the pending packets from the
+ * chains. If there is no transfer channel, it starts a handshake on the first chain.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
@@ -155,7 +155,7 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains and sends the messages they need. Returns the heights read, or undefined if a transaction was sent. */
+/** Reads both chains and sends the messages that they need. Returns the heights read, or undefined if a transaction was sent. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -231,7 +231,10 @@ async function serve(
   return sent;
 }
 
-/** Waits for all promises, because a pending transaction must not outlive its cycle. Then throws the first error, if any. */
+/**
+ * Waits for all promises to settle, because a pending transaction must not outlive its cycle, and then throws the first error, if
+ * any.
+ */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
@@ -241,8 +244,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until either chain's height differs from `seen`, for {@link IDLE_MS} at most. Waits for {@link POLL_MS} at least, because
- * a chain that is too young to prove anything is polled too.
+ * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, because a
+ * chain that is too young to prove any state is polled too.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

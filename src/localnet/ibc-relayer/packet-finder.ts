@@ -73,7 +73,10 @@ export function createPacketFinder(comet: BlockSearches) {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /** Searches for the first missing packet, then for all packets from its block on, because they are often in the next blocks. */
+  /**
+   * Searches for the first missing packet, then for all packets from its block on, because other missing packets are often in the
+   * next blocks.
+   */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);
@@ -117,7 +120,7 @@ export function createPacketFinder(comet: BlockSearches) {
   };
 }
 
-/** Returns the first value with the lowest rank. */
+/** Returns the first of the values with the lowest rank. */
 function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
   let least: { readonly value: bigint; readonly rank: number } | undefined;
   for (const value of values) {
@@ -151,7 +154,6 @@ function queryOf(type: PacketEventType, { portId, channelId }: ChannelEnd, seque
   return conditions.join(" AND ");
 }
 
-/** An event as CometBFT's RPC returns it. */
 interface RpcEvent {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];

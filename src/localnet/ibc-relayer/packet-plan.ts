@@ -20,7 +20,7 @@ export interface PacketPlan {
   readonly unreadable: number;
 }
 
-/** Maximum number of packets per channel in a cycle. Further packets are left to the next cycle. */
+/** Maximum number of packets per channel in a cycle. The next cycle relays any further packets. */
 const PACKETS_PER_CYCLE = 1_000;
 
 /** Plans messages for the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
@@ -107,7 +107,7 @@ async function readPacketState(
   };
 }
 
-/** Plans acknowledgements. If an application acknowledges later, its packet is pending, not unreadable. */
+/** Plans acknowledgements. A packet that its application has not acknowledged yet is pending, not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -122,7 +122,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the packets that were found. On an ordered channel, stops at the first packet that was not found. */
+/** Returns the packets that were found. On an ordered channel, omits all packets after the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -173,7 +173,7 @@ function planOne(
   }
 }
 
-/** The state of the packets' destination that can be proven. */
+/** Provable state of the packets' destination. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
@@ -185,9 +185,9 @@ export interface Destination {
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also
- * missing at the proof height. Once the timeout has passed, the destination rejects the packet. Proving the timeout requires a
- * header at or after the timeout.
+ * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
+ * at the proof height. Once the timeout has passed, the destination rejects the packet. Proving the timeout requires a header at or
+ * after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -281,7 +281,10 @@ function missingPath(packet: Packet, { end }: Destination): string {
     : packetPath("receipts", end, packet.sequence);
 }
 
-/** Returns the next sequence, or 1 for an unordered channel, which has none: the message requires a value above 0. */
+/**
+ * Returns the next sequence to receive. For an unordered channel, which has none, returns 1, because messages require a value above
+ * 0.
+ */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;
 }

@@ -30,7 +30,7 @@ interface IbcChainStatus {
   readonly pending: number;
   /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms. Undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
-  /** Number of pending packets that cannot be read, because the nodes have pruned the packet or its acknowledgement. */
+  /** Number of pending packets that cannot be relayed, because the nodes have pruned the packet or its acknowledgement. */
   readonly unreadable: number;
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
@@ -38,11 +38,14 @@ interface IbcChainStatus {
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;
-  /** Work that this chain rejected and that is to be retried. */
+  /** Work that this chain rejected and that the IBC relayer will retry. */
   readonly refused: readonly RefusedWork[];
 }
 
-/** A cycle takes at most a few blocks, and an idle IBC relayer starts one at least every five seconds. */
+/**
+ * Time without a cycle after which the IBC relayer is failing. A cycle takes a few blocks at most, and an idle IBC relayer starts
+ * one every five seconds or sooner.
+ */
 const STALE_AFTER_MS = 30_000;
 
 /** Health states of an IBC relayer, as shown in the API and the metrics. */

@@ -15,24 +15,24 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 /** A message that a chain needs, and the paths to prove on the other chain. */
 export interface Work {
   readonly kind: WorkKind;
-  /** Name of the work on its chain, e.g. `receive transfer/channel-0/7`. It is the same in every cycle. */
+  /** Name that identifies the work on its chain, e.g. `receive transfer/channel-0/7`. The name is the same in every cycle. */
   readonly name: string;
   /** Paths in the other chain's `ibc` store. */
   readonly paths: readonly string[];
-  /** Builds the message. `proofs` and `paths` are in the same order. */
+  /** Builds the message. The order of its `proofs` matches the order of `paths`. */
   readonly message: (proven: Proven) => WireMessage;
 }
 
 /** Proofs for a message, with the proof height and the message's signer. */
 interface Proven {
-  /** Encoded as `MerkleProof`. */
+  /** Proofs, each encoded as `MerkleProof`. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
   /** The IBC relayer's bech32 address on the chain that receives the message. */
   readonly signer: string;
 }
 
-/** The proof-related fields of a channel-package message. */
+/** Proof-related fields of a message in the `ibc.core.channel.v1` package. */
 interface Proof {
   /** Proofs for the first and the second path, encoded as `MerkleProof`. */
   readonly first: Uint8Array;
@@ -42,7 +42,7 @@ interface Proof {
 
 const NO_PROOF = new Uint8Array();
 
-/** Returns a function that builds a message from the channel package. */
+/** Returns a function that builds a message in the `ibc.core.channel.v1` package. */
 export function channelMessage<Message>(
   name: string,
   type: { encode(message: Message): { finish(): Uint8Array } },

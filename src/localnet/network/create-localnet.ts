@@ -73,7 +73,7 @@ export interface LocalnetOptions {
     readonly token: Secret;
     /** Additional routes, e.g. for the sidecar's faults. */
     readonly routes?: readonly ApiRoute[];
-    /** The program's version, for `/openapi.json`. */
+    /** The program's version, which `/openapi.json` contains. */
     readonly version?: string;
   };
 }
@@ -83,7 +83,7 @@ export interface LocalnetDeps {
   /** The chains' clock. Default: a new clock, set to the current time of `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
-  /** Returns a chain's servers other than RPC and metrics, i.e. REST and gRPC. */
+  /** Returns a chain's servers in addition to RPC and metrics, e.g. REST and gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
   /** Returns a chain's extension. Default: none. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
@@ -91,7 +91,7 @@ export interface LocalnetDeps {
 
 type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
-/** Parts of a chain that are defined outside the localnet. */
+/** Optional parts of a chain that callers of `createLocalnet` supply. */
 interface ChainExtension {
   readonly modules?: ModuleSet;
   readonly tracer?: GasTracer;
@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns the genesis in the home, or else the given one. Throws `NodeError` if its profile is not the chosen profile. */
+/** Returns the genesis in the home or else in the options. Throws `NodeError` if its profile is not the chosen profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +201,7 @@ function existingGenesis(
   );
 }
 
-/** Creates the local chain. It reads from the remote chain on its first start only, and then uses the genesis in its home. */
+/** Creates the local chain. Reads from the remote chain only on the first start; later starts use the genesis in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

@@ -18,15 +18,17 @@ import { IBC_RELAYER_ROUTE, ibcRelayerJson } from "../ibc-relayer/status.ts";
 import * as localnet from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
-/** Maximum gas price that the IBC relayer pays. It is high because the IBC relayer must work even while blocks are full. */
+/** Maximum gas price that the IBC relayer pays. The limit is high because the IBC relayer must work even while blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/** Shorter than the block time of one second, because the IBC relayer waits for each transaction. */
+/**
+ * Time between polls for a transaction: less than the block time of one second, because the IBC relayer waits for each transaction.
+ */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
-/** Creates the IBC relayer between the chains on these ports. `ready` resolves once any chains in this process have started. */
+/** Creates the IBC relayer between the chains on these ports. `ready` resolves once all chains in this process have started. */
 export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,

@@ -40,7 +40,7 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
-  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
+  /** Chain name in its own modules' type URLs, e.g. "neutron". */
   readonly chainName: string;
   /** Directory of the database. If absent, the chain is in memory only. */
   readonly home?: string;
@@ -48,7 +48,7 @@ export interface NodeOptions extends RpcServerOptions {
   readonly keepBlocks?: number;
   /** Time between the starts of consecutive blocks. Default: 1 s. */
   readonly blockTimeMs?: number;
-  /** Processor time limit for a query or simulation. Default: 500 ms. */
+  /** CPU time limit for a query or simulation. Default: 500 ms. */
   readonly queryTimeMs?: number | undefined;
   /** If true, the node makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
@@ -67,9 +67,9 @@ export interface NodeDeps {
   readonly logger: Logger;
   /** Creates the application for a chain, with the profile in its genesis document. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
-  /** Returns the chain's genesis document. If the home has stored a different document, the node fails with `other-genesis`. */
+  /** Returns the chain's genesis document. If the home contains a different document, the node fails with `other-genesis`. */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /** Called before the first new block, with the time of the last block or, on a new chain, with the genesis time. */
+  /** Called before the first new block, with the last block's time or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** Servers in addition to RPC and metrics, e.g. REST and gRPC. */
   readonly servers?: readonly ServerFactory[];
@@ -81,7 +81,7 @@ export interface NodeDeps {
 interface QueriedParts {
   readonly app: Application;
   readonly store: BlockStore;
-  /** Processor time limit for a query or simulation. */
+  /** CPU time limit for a query or simulation. */
   readonly queryTimeMs: number;
 }
 
@@ -103,15 +103,15 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** About 1.4 GB, at 14 kB per block. */
+/** Blocks on disk: about 1.4 GB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** About 140 MB, at 14 kB per block. */
+/** Blocks in memory: about 140 MB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
- * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
- * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and later with the error if a block
- * fails.
+ * Creates a node that runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
+ * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and with the block's error if a later
+ * block fails.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
@@ -159,7 +159,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   return { name: options.moniker, run, ready: ready.promise };
 }
 
-/** Returns the genesis document to run, which must match any stored document. */
+/** Returns the chain's genesis document, which must match any stored document. */
 async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
   const stored = store.genesis();
   const genesis = await deps.genesis(stored === undefined ? undefined : decodeGenesis(stored), signal);
@@ -292,8 +292,8 @@ interface Voters {
 }
 
 /**
- * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. Without an oracle, the
- * step does nothing. The sidecar belongs to the first validator, because a real node has only one validator.
+ * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. Without an oracle, the step
+ * does nothing. Only the first validator uses the sidecar, because a real node has only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

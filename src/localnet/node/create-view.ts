@@ -27,7 +27,6 @@ interface ViewDeps {
   readonly sets: RecentCache<bigint, ValidatorSet>;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
-  /** Processor time limit for a query or simulation. */
   readonly queryTimeMs: number;
   /** The node's own `abci_query` paths. */
   readonly queries: NodeQueries;
@@ -104,7 +103,6 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** Functions to call after each new block. */
 type BlockListeners = ReturnType<typeof createBlockListeners>;
 
 export function createBlockListeners(logger: Logger) {
@@ -169,13 +167,13 @@ export function createNodeControl(deps: {
         store.truncate(height);
         goBack();
       }),
-    /** Replaces the list of absent validators (20-byte addresses). From now on, these do not sign, and all others do. */
+    /** Replaces the list of absent validators (20-byte addresses). These validators stop signing, and all other validators sign. */
     setAbsent: validators.setAbsent,
     /** Returns the addresses of absent validators, in lower-case hex. */
     absent: validators.absent,
     /**
      * Adds evidence to the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-     * `bad-evidence` if the validator was not in the last block's set or is the only validator not accused.
+     * `bad-evidence` if the validator was not in the last block's set or if all other validators are already accused.
      */
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),

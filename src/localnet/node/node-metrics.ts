@@ -190,10 +190,10 @@ function createFamilies(registry: Registry) {
   };
 }
 
-/** Maximum number of concurrent scrapes. Same as the default `max_open_connections` for CometBFT's metrics. */
+/** Maximum number of concurrent scrapes, as in CometBFT's default `max_open_connections`. */
 const MAX_SCRAPES = 3;
 
-/** Creates the metrics endpoint. Like CometBFT, it serves the registry in Prometheus text format on every path. */
+/** Creates the metrics endpoint, which serves the registry in Prometheus text format on every path, like CometBFT. */
 export function createMetricsServer(
   { host, port, portOption, access }: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger; readonly clock: Pick<Clock, "nowMs"> },

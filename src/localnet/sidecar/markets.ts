@@ -10,7 +10,7 @@ export interface Market {
   readonly pair: string;
   /** Number of decimals. The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Minimum number of feeds with a current price. With fewer, the market has no price. */
+  /** Minimum number of feeds with a current price. With fewer feeds, the market has no price. */
   readonly minProviders: number;
   /** Initial price, as an integer scaled by `decimals`. */
   readonly startPrice: bigint;
@@ -18,8 +18,9 @@ export interface Market {
 }
 
 /**
- * Markets with a recorded sidecar's decimals and prices. Each market has three WebSocket providers and one REST provider. As in
- * the deployed market map, a REST provider alone is not sufficient, so no market has a price if the WebSockets are down.
+ * Default markets, with decimals and prices recorded from a sidecar. Each market has three WebSocket providers and one REST
+ * provider. As in the deployed market map, a single REST provider is not sufficient, so no market has a price while the WebSockets
+ * are down.
  */
 export const DEFAULT_MARKETS: readonly Market[] = [
   market("ATOM/USD", 9, 3, 6_789_000_000n),

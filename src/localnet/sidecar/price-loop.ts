@@ -48,7 +48,10 @@ export function createPriceLoop(options: PriceLoopOptions) {
     tickedAtMs: undefined,
   };
   return {
-    /** Moves prices, queries all providers, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
+    /**
+     * Moves the simulated prices, queries all providers, and aggregates their prices. Does nothing during the faults
+     * `timestamp-stale` and `startup`.
+     */
     tick: (nowMs: number, faults: FaultSet) => {
       if (faults.has("timestamp-stale") || faults.has("startup")) return;
       if (faults.has("market-map-empty")) {
@@ -93,7 +96,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records an exchange with a provider. Returns false if there was none. */
+/** Records a tick's communication with a provider. Returns false if there was none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -192,7 +195,7 @@ function feedKey(feed: Feed): string {
   return `${feed.provider} ${feed.offChainTicker}`;
 }
 
-/** A random walk of prices. The same seed produces the same prices. */
+/** A random walk of the markets' prices. The same seed produces the same prices. */
 type PriceWalk = ReturnType<typeof createPriceWalk>;
 
 const STEP_PARTS_PER_MILLION = 200;
@@ -265,7 +268,7 @@ const RECONNECT_MS = 10_000;
 /** Number of failed reads after which a deployed sidecar gives up on a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if there was neither. */
+/** Records a WebSocket provider's message or, if the connection is lost, a failed dial. Returns false if there was neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -303,7 +306,7 @@ interface ProviderFailure {
   readonly text: string;
   /** HTTP status from a REST provider. A missing response is recorded as 500. */
   readonly httpStatus?: number;
-  /** True if the connection to the WebSocket provider is lost. Otherwise, its messages arrive but are unusable. */
+  /** True if the connection to the WebSocket provider is lost. If not set, the provider's messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 
@@ -325,7 +328,7 @@ const LOST: ProviderFailure = {
 /** Duration of each phase while a connection flaps: connected, then disconnected. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at this time. Undefined if it works. */
+/** Returns how a provider fails at this time. Undefined if the provider works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)

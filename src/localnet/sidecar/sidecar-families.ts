@@ -54,7 +54,7 @@ const CATALOGUE = {
   webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
 } as const satisfies Readonly<Record<string, FamilyOptions>>;
 
-/** Version 2 of the sidecar is named connect. The specification uses its metric names. */
+/** Build info of sidecar version 2, named connect, whose metric names the specification uses. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
 /** All metric families. `queryDuration` is defined in the specification, but deployed sidecars do not export it. */
@@ -119,17 +119,16 @@ export function createOracleFamilies() {
 
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** A metric family, with all of its series. */
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds an amount (default: 1) to a series. The series is created by its first event. */
+  /** Adds an amount (default: 1) to a series. The first call for a label set creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in a Go program's order. Empty if there are no series. */
+  /** Returns the HELP, TYPE and sample lines in the order of a Go program. Empty if there are no series. */
   readonly write: () => string;
 }
 

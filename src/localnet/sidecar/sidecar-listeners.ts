@@ -15,7 +15,7 @@ const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 /** Go's zero time, which is the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** The fault that hides the paths under each prefix. */
+/** For each prefix, the fault that hides its paths. */
 const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
 
 /** A draining sidecar's response. Nodes report it as "malformed header: missing HTTP content-type". */
@@ -44,7 +44,7 @@ export interface PriceRoutesDeps {
   readonly clock: Clock;
   readonly chainId: string;
   readonly version: string;
-  /** Delay of responses during the fault `slow`. */
+  /** Response delay during the fault `slow`. */
   readonly slowMs: number;
 }
 
@@ -100,9 +100,9 @@ export function createSidecarListeners(
     return bound;
   };
   return {
-    /** Opens all listeners and returns their addresses. If any fails, all are closed again. No effect if already open. */
+    /** Opens all listeners and returns their addresses. If any fails, closes all of them. Has no effect if already open. */
     open,
-    /** Closes all listeners and connections. No effect if already closed. */
+    /** Closes all listeners and connections. Has no effect if already closed. */
     close,
   };
 }

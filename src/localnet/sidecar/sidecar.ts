@@ -24,9 +24,9 @@ interface SidecarOptions {
   readonly metricNames?: MetricNames;
   /** Time between ticks. Default: 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Delay of responses during the fault `slow`. Default: 3 s. */
+  /** Response delay during the fault `slow`. Default: 3 s. */
   readonly slowMs?: number;
-  /** Time between stopping the process and its end. Default: 7.75 s, as measured on a deployed sidecar. */
+  /** Time from stopping the simulated process until it exits. Default: 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -43,7 +43,7 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A real sidecar was measured to fail for eight one-second blocks between being stopped and ending. */
+/** A stopped real sidecar failed for eight one-second blocks before it exited (measured). */
 const DRAIN_MS = 7_750;
 
 /** A simulated sidecar with controllable faults. */
@@ -52,11 +52,14 @@ export interface Sidecar extends Service {
   readonly ready: Promise<SidecarAddresses>;
   /** Returns all faults and whether each is on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
+  /**
+   * Switches a fault on or off. With `forMs`, the fault switches off again after that time. Resolves once the switch has taken
+   * effect.
+   */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
-/** Creates the sidecar. While running, it listens and ticks, unless a fault has stopped its simulated process. */
+/** Creates a sidecar that listens and ticks while it runs, unless a fault has stopped its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const { listen, chainId, seed, metricNames = "connect", updateIntervalMs = 250 } = options;
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
@@ -81,7 +84,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   const ready = createDeferred<SidecarAddresses>();
   let isRunning = false;
   let lastChange: Promise<unknown> = Promise.resolve();
-  /** Runs `change` once any change in progress has ended. */
+  /** Runs `change` after any change in progress has ended. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
     // Fault switches, ticks and the end of `run` can change the listeners at any time, but changes must not overlap. An error
     // only affects the caller of the failed change; the next change still runs.
@@ -134,10 +137,10 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
 
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
-/** Faults that start a new process. */
+/** Faults that restart the process when switched on. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
-/** Creates a process that is up. `drainMs` is the time between stopping the process and its end. */
+/** Creates a running process. `drainMs` is the time from stopping the process until it exits. */
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -163,11 +166,11 @@ export function createSidecarProcess(
       if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
-    /** Returns the memory of the process. A new process starts with initial values. */
+    /** Returns the process's in-memory state. A new process starts with an initial state. */
     state: (): ProcessState => state,
     /** Returns true while the process is listening, i.e. unless it is down. */
     isUp: (): boolean => stage.kind !== "down",
-    /** Returns true if the process has been stopped but has not yet ended. */
+    /** Returns true if the process has been stopped but has not exited yet. */
     isDraining: (): boolean => stage.kind === "draining",
     /** Applies the faults. If the process is up, also runs a tick of the price loop. */
     tick: () => {
@@ -177,7 +180,9 @@ export function createSidecarProcess(
   };
 }
 
-/** Returns the next stage, or the current stage. A stopped process drains until it ends, even if its fault is switched off. */
+/**
+ * Returns the next stage, or the current stage. A stopped process drains until it exits, even if the fault is switched off earlier.
+ */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
   if (isKilled) return stage.kind === "down" ? stage : { kind: "down" };
@@ -187,7 +192,7 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   return isStopped ? stage : { kind: "up" };
 }
 
-/** The memory of a simulated sidecar process, which a restart replaces. */
+/** The in-memory state of a simulated sidecar process, which a restart replaces. */
 export type ProcessState = ReturnType<typeof createProcessState>;
 
 interface ProcessOptions {

@@ -47,7 +47,10 @@ export const TRAFFIC_FAULTS = {
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /** Gas per block as the fee market counts it, at most `max_block_utilization`. With 0, traffic is sent only during a fault. */
+  /**
+   * Gas per block as the fee market counts it, at most `max_block_utilization`. If 0, traffic is sent only while the fault
+   * `busy-market` is on.
+   */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
   /** The chain to use. Default: the default localnet's local chain. */
@@ -68,19 +71,21 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. A second one lets the block after a full block catch up. */
+/** Maximum number of pending transactions. A second pending transaction lets the block after a full block catch up. */
 const MAX_PENDING = 2;
-/** Covers two price increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
+/** Price factor that covers two increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum price for traffic, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
 /** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/** Initial estimate of a transaction's counted gas without its contract call's work. Updated by each transaction. */
+/**
+ * Initial estimate of a transaction's counted gas, excluding its contract call's work. Each successful call updates the estimate.
+ */
 const FIRST_OVERHEAD = 133_000n;
-/** Part of the gas limit that allows for changes in the overhead. */
+/** Margin in the gas limit for changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/** Even heavy traffic stays this far below the block maximum, because the overhead may change and a fuller block would fail. */
+/** Gas by which even heavy traffic stays below the block maximum, because the overhead may change and a fuller block would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
 /** Maximum time to wait for the next block, e.g. while the chain is halted. */
@@ -89,9 +94,9 @@ const MAX_WAIT_MS = 10_000;
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic. After each block, it sends a transaction whose contract call uses the next block's gas, through the
- * mempool like any user's transaction. A rejected transaction is replaced after the next block. `run` rejects with {@link
- * TrafficError} if the chain does not support this traffic.
+ * Creates a service that sends a transaction after each block, through the mempool like any user's transaction. Its contract call
+ * uses the next block's gas. A rejected transaction is replaced after the next block. `run` rejects with {@link TrafficError} if
+ * the chain does not support this traffic.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
@@ -138,7 +143,7 @@ export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic
 /** A transaction that has been added to the mempool. */
 interface Sent {
   readonly bytes: Uint8Array;
-  /** Latest height when the transaction was sent. */
+  /** The chain's latest height when the transaction was sent. */
   readonly height: bigint;
   /** Gas for the work of the contract call. Undefined for the transaction that instantiates the contract. */
   readonly burned: bigint | undefined;
@@ -173,7 +178,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** Reads the chain's values. If only a fault needs traffic, an unsupported chain is no error, and the fault has no effect. */
+  /** Reads the chain's values. If only a fault needs traffic, an unsupported chain is not an error, but the fault has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -242,7 +247,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
   return {
     /** Sends the transaction for the next block. Call this once per block. */
     sendFor,
-    /** Records the traffic's own transactions in a block. */
+    /** Records which of the traffic's own transactions a block includes. */
     record,
     gas: (): bigint => gas,
   };

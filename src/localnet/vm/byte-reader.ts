@@ -5,7 +5,7 @@ const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads the binary format between two offsets. Errors have the deployed parser's messages and offsets. */
+/** Reads WebAssembly's binary format between two offsets. Errors have the deployed parser's messages and offsets. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   position: number;
@@ -38,7 +38,7 @@ export class ByteReader {
     return byte;
   }
 
-  /** Skips `length` bytes. Returns the offset of the first skipped byte. */
+  /** Skips `length` bytes and returns the offset of the first skipped byte. */
   skip(length: number): number {
     if (length > this.end - this.position) throw moduleError("unexpected end-of-file", this.position);
     const start = this.position;
@@ -61,7 +61,9 @@ export class ByteReader {
     }
   }
 
-  /** Checks a signed integer of 32, 33 or 64 bits. Does not compute the value, because no check needs it. */
+  /**
+   * Skips a signed integer of 32, 33 or 64 bits after checking its encoding. Does not compute the value, because no check needs it.
+   */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {
@@ -109,7 +111,7 @@ export class ByteReader {
   }
 }
 
-/** A growable buffer for the binary format. */
+/** A growable buffer for writing WebAssembly's binary format. */
 export class ByteWriter {
   private buffer: Uint8Array;
   length = 0;
@@ -157,7 +159,7 @@ export class ByteWriter {
     }
   }
 
-  /** Appends another writer's content, preceded by its length. */
+  /** Appends another writer's content, preceded by the content's length. */
   nested(content: ByteWriter): void {
     this.varU32(content.length);
     this.copy(content.bytes());

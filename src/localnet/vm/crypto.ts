@@ -7,7 +7,7 @@ import { concat } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { type SignedMessage, verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
 
-/** Codes returned to a contract by the crypto functions (cosmwasm-crypto 2.3, `errors.rs`). */
+/** Codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
 export const CRYPTO_CODE = {
   valid: 0,
   invalid: 1,
@@ -44,7 +44,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies a signature of a hash. Accepts both high and low s. Returns a code. */
+/** Verifies an ECDSA signature of a hash. Accepts both high and low s. Returns a {@link CRYPTO_CODE}. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -86,14 +86,17 @@ export function recoverEcdsa(
   }
 }
 
-/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a code. */
+/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a {@link CRYPTO_CODE}. */
 export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
   if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
   if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
   return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-/** Verifies signatures. Either all share one message, or all share one key, or each has its own. Returns a code. */
+/**
+ * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns a
+ * {@link CRYPTO_CODE}.
+ */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
   signatures: readonly Uint8Array[],
@@ -129,7 +132,10 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. With the infinity flag, other bytes are ignored. Undefined if it is not in the subgroup. */
+/**
+ * Decodes a compressed point. If the infinity flag is set, ignores all other bytes. Undefined if the bytes are invalid or the point
+ * is not in the subgroup.
+ */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,
@@ -153,7 +159,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point in a long list. May throw to stop the computation. */
+/** Called before each point in a long list. The function may throw to stop the computation. */
 type BeforePoint = () => void;
 
 function addPoints<
@@ -193,7 +199,7 @@ export interface PairingEquality {
 /** Number of pairings to compute together. */
 const PAIRS = 16;
 
-/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
+/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a {@link CRYPTO_CODE}. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;
@@ -230,7 +236,7 @@ function sha256(...parts: readonly Uint8Array[]): Uint8Array {
 
 const OVERSIZE_DST = Buffer.from("H2C-OVERSIZE-DST-");
 
-/** `expand_message_xmd` of RFC 9380 with SHA-256. Like the deployed chain, accepts an empty domain separation tag. */
+/** `expand_message_xmd` of RFC 9380 with SHA-256. Like the deployed chain, the function accepts an empty domain separation tag. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const dst = tag.length > 255 ? sha256(OVERSIZE_DST, tag) : tag;
   const suffix = concat(dst, Uint8Array.of(dst.length));

@@ -34,7 +34,7 @@ export function typeOfFunction(module: wasm.WasmModule, index: number, offset: n
   return type;
 }
 
-/** Reads a value type. Errors about types of disabled features have the `offset` at which the item starts. */
+/** Reads a value type. Errors about disabled features contain `offset`, which is where the item starts. */
 function readValueType(reader: ByteReader, offset: number): number {
   const byte = reader.peek();
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);
@@ -139,7 +139,9 @@ export function readGlobalType(reader: ByteReader, offset: number): wasm.GlobalT
   return { type, isMutable: flag === 1 };
 }
 
-/** Checks a constant expression of type `expected`. Returns the unsigned value of an `i32.const`. */
+/**
+ * Checks a constant expression of type `expected`. Returns an `i32.const`'s unsigned value, and undefined for other expressions.
+ */
 export function readConstant(
   reader: ByteReader,
   module: wasm.WasmModule,

@@ -5,7 +5,7 @@ import { moduleError, vmError } from "./errors.ts";
 import { SECTION, WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
-/** Required order of sections. Custom sections may be anywhere. */
+/** Required order of sections. Custom sections may appear anywhere. */
 const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -24,7 +24,7 @@ const SECTION_ORDER: readonly number[] = [
 
 /**
  * Decodes a module and checks everything except function bodies and the chain's own rules. Checks and messages match the deployed
- * VM (wasmparser 0.121 with the deployed features). Takes linear time. Counts are checked before memory is allocated.
+ * VM (wasmparser 0.121 with the deployed features). Decoding takes linear time, and counts are checked before memory is allocated.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
   const module = new WasmModule(bytes);
@@ -271,7 +271,7 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section. Function names for error stacks are not read from larger sections. */
+/** Maximum size of a name section in bytes. Larger sections are ignored, so error stacks lack function names. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
 /** Returns a function that looks up function names in the custom section `name`. The section is decoded on first use. */
@@ -289,7 +289,9 @@ export function createNames({ customSections, bytes }: WasmModule): (index: numb
   };
 }
 
-/** Reads function names. If the section is malformed, returns the names before the error, because no check depends on names. */
+/**
+ * Reads function names. If the section is malformed, returns only the names before the error, because no check depends on names.
+ */
 function readNames(content: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();
   const reader = new ByteReader(content);

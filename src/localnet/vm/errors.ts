@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** A frame of a WebAssembly stack: the function's index and, if known, its name. Stacks start with the innermost frame. */
+/** A frame in a WebAssembly stack: the function's index and, if known, its name. The innermost frame is first. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
@@ -54,7 +54,9 @@ export function moduleError(message: string, offset: number): VmError {
   );
 }
 
-/** Failures that a host reports to the VM. Each of them ends the call, except address failures, which the contract receives. */
+/**
+ * Failures that a host reports to the VM. Each failure ends the call, except address failures, which are returned to the contract.
+ */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }
@@ -62,7 +64,7 @@ export type HostFailure =
   | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** Thrown by a host. The VM charges no gas for the failed access. */
+/** Thrown by a host for a failed access, for which the VM charges no gas. */
 export class HostError extends Error {
   readonly problem: HostFailure;
 

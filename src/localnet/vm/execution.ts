@@ -24,19 +24,19 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** Facts about a module that error messages need. */
+/** Facts about a module that are needed for error messages. */
 export interface ResolvedExports {
   readonly otherExports: ReadonlySet<string>;
-  /** Exported functions with a parameter that is not an i32. They are never called. */
+  /** Exported functions with a parameter that is not an i32, which the VM never calls. */
   readonly mistypedFunctions: ReadonlySet<string>;
   /** Returns the name of a function in the module, if any. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between calls to `interrupt`. A loop uses it in a tenth of a millisecond, host functions in a few milliseconds. */
+/** VM gas between calls to `interrupt`. A loop uses this gas in 0.1 ms, and host functions use it in a few milliseconds. */
 const SLICE = 100_000_000n;
 
-/** Thrown if a call runs long in code that V8 has not optimized yet. The call is then started again. */
+/** Thrown if a call runs long in code that V8 has not optimized yet. The VM then starts the call again. */
 export class ColdCode extends Error {}
 
 /** The pointer returned by a call's first allocation, and the VM gas that the allocation used. */
@@ -72,7 +72,7 @@ export class Execution {
       /** VM gas limit. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
-      /** VM gas after which operators throw `ColdCode`. If undefined, operators never throw it. */
+      /** VM gas after which operators throw `ColdCode`. If undefined, operators never throw `ColdCode`. */
       readonly coldGas: bigint | undefined;
     },
   ) {
@@ -90,8 +90,8 @@ export class Execution {
   }
 
   /**
-   * Writes the arguments, calls the entry point, reads the result and frees the result's region. `onStart` receives the first
-   * allocation if it was made in this run and depends only on its length.
+   * Writes the arguments, calls the entry point, reads the result and frees the result's region. Calls `onStart` with the first
+   * allocation, if that was made in this run and depends only on the first argument's length.
    */
   run(
     entryPoint: string,
@@ -129,7 +129,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** Called when the module's gas counter is below zero. Either refills the counter from the reserve or ends the call. */
+  /** Called when the module's gas counter is below zero. Refills the counter or, if the reserve is insufficient, ends the call. */
   refill(): void {
     if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
     this.moveReserve();
@@ -147,12 +147,12 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** Called by host functions that take long relative to their gas. */
+  /** Host functions that are slow relative to their gas call this to check for an interrupt. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
 
-  /** Charges VM gas. If there is not enough gas left, uses it up and ends the call. */
+  /** Charges VM gas. If too little gas is left, uses up the remaining gas and ends the call. */
   charge(cost: bigint): void {
     const { gas } = this.exports;
     const left = gas.value - cost;
@@ -165,7 +165,7 @@ export class Execution {
     if (left < 0n) this.refill();
   }
 
-  /** Charges the gas that each host function costs. */
+  /** Charges the fixed gas cost of a call to a host function. */
   enterHost(): void {
     this.hasCalledHost = true;
     this.charge(this.costs.hostCall);
@@ -188,7 +188,7 @@ export class Execution {
     return reply.value;
   }
 
-  /** Reads a region. Gas is charged before the region's length is checked. */
+  /** Reads a region, and charges gas before checking the region's length. */
   read(pointer: number, maxLength: number): Uint8Array {
     const buffer = this.buffer();
     const region = regionAt(buffer, pointer);
@@ -198,7 +198,7 @@ export class Execution {
     return readRegion(buffer, region);
   }
 
-  /** Reads a region. Returns undefined if the pointer is null. */
+  /** Reads a region, or returns undefined if the pointer is null. */
   readOptional(pointer: number, maxLength: number): Uint8Array | undefined {
     return pointer === 0 ? undefined : this.read(pointer, maxLength);
   }
@@ -257,7 +257,7 @@ export class Execution {
     }
   }
 
-  /** Converts an exception from a contract call to a VM error. */
+  /** Converts an exception from a contract call to a VM error, or to {@link ColdCode} if gas is left. Rethrows bugs. */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;
     if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();

@@ -33,7 +33,7 @@ export const GAS_COSTS = {
   hostCall: 18_000n,
   regionBase: 200_000n,
   regionByte: 115n,
-  /** Per byte of a region larger than 8,000,000 bytes, instead of the two costs above. */
+  /** Cost per byte of a region larger than 8,000,000 bytes, instead of `regionBase` and `regionByte`. */
   largeRegionByte: 520n,
   stringBase: 28_700n,
   stringByte: 1_400n,
@@ -47,7 +47,7 @@ export const GAS_COSTS = {
   ed25519Verify: 35_000_000n,
   ed25519BatchBase: 24_000_000n,
   ed25519BatchItem: 21_000_000n,
-  /** Base cost for exactly one public key. */
+  /** Base cost of a batch with exactly one public key. */
   ed25519OneKeyBase: 36_000_000n,
   ed25519OneKeyItem: 10_000_000n,
   blsG1Base: 68_000_000n,
@@ -58,13 +58,13 @@ export const GAS_COSTS = {
   blsPairingPair: 163_000_000n,
   blsHashG1: 563_000_000n,
   blsHashG2: 871_000_000n,
-  /** Per byte of the result, for decoding by the chain. */
+  /** Cost per byte of the result, which the chain must decode. */
   resultByte: GAS_MULTIPLIER,
 };
 
 export type GasCosts = Readonly<typeof GAS_COSTS>;
 
-/** Maximum size of regions that cost a base cost plus a small cost per byte. */
+/** Maximum size in bytes of regions for which `regionBase` and `regionByte` apply. */
 const LARGE_REGION = 8_000_000;
 
 /** Returns the VM gas for reading a region of `length` bytes. */

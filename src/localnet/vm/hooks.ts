@@ -3,7 +3,7 @@ import { ByteWriter } from "./byte-reader.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 
-/** Source of a running call's VM gas. */
+/** Reports a running call's VM gas. */
 interface GasSource {
   /** VM gas used outside the VM. */
   readonly external: bigint;
@@ -26,7 +26,7 @@ export interface CallTrace {
   /** Called when the innermost function ends. */
   leave(): void;
   host<T>(name: string, run: () => T): T;
-  /** Called when the call has ended. `error` is the message if the call failed. */
+  /** Called when the call has ended. If the call failed, `error` is its message. */
   end(error: string | undefined): void;
   /** Called after the end of the call, with the VM gas for decoding the result. */
   decode(gas: bigint): void;
@@ -41,15 +41,15 @@ declare const WebAssembly: {
 };
 
 /**
- * How a module is compiled. `plain` code has no hooks, because with hooks a small loop takes 50 % longer, which is too slow in a
- * block. In `interruptible` code, a hook is called when the gas counter falls below zero, and may refill it. `traced` code also
- * calls the other hooks.
+ * Compilation variants of a module. `plain` code has no hooks, because they make a small loop take 50 % longer, which is too slow
+ * in a block. `interruptible` code calls a hook when the gas counter falls below zero, and the hook may refill the counter.
+ * `traced` code also calls the other hooks.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
 /** JavaScript functions called by rewritten code. */
 export interface Hooks {
-  /** Called when the gas counter is below zero. Ends the call or refills the counter. */
+  /** Called when the gas counter is below zero. This hook either ends the call or refills the counter. */
   readonly refill: () => void;
   readonly enter: () => void;
   readonly leave: () => void;
@@ -58,7 +58,7 @@ export interface Hooks {
 /** Names of the hooks, in table order. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** Hook types, as encoded in a type section. The first takes a function index, the second takes no parameters. */
+/** Hook types, as encoded in a type section. The first type takes a function index, and the second takes no parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
 /** The hook table, as encoded in a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
@@ -72,8 +72,8 @@ function named(name: string, ...rest: readonly number[]): Uint8Array {
 }
 
 /**
- * Returns a module that imports the hooks and exports them again, because a table accepts only WebAssembly functions. Importing
- * the hooks into the contract would change all function indices.
+ * Returns a module that imports the JavaScript hooks and re-exports them, because a table accepts only WebAssembly functions.
+ * Importing the hooks into the contract would change all function indices.
  */
 function bridge(): Uint8Array {
   const out = new ByteWriter(128);
@@ -114,13 +114,13 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Where to find the hooks in a rewritten module: index of the hook table, and index of the first of the two hook types. */
+/** Locations of the hooks in a rewritten module: the index of the hook table, and the index of the first of the two hook types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;
 }
 
-/** Appends a call to the hook for the start of a function. */
+/** Appends a call to the hook `enter`, which marks the start of a function. */
 export function writeEnter(writer: ByteWriter, places: HookPlaces, functionIndex: number): void {
   writer.u8(OP.i32Const);
   writer.varSigned(functionIndex);

@@ -34,7 +34,10 @@ const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
-/** Passes an address string to `use`. If it is empty or not UTF-8, returns the pointer to a new region with the error instead. */
+/**
+ * Passes an address string to `use`. If the string is empty or not valid UTF-8, returns a pointer to a new region with the error
+ * message instead.
+ */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
   if (source.length === 0) return execution.allocate(utf8("Input is empty"));
@@ -52,7 +55,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to be stored. If it is too long, throws a dedicated error. */
+/** Reads a key or value to be stored. If the key or value is too long, throws "Key too big" or "Value too big". */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {
@@ -69,7 +72,7 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
   }
 }
 
-/** If given a result, writes it to the contract's region and returns 0. If given an error code, returns the code. */
+/** Writes a result to the contract's region and returns 0. If `result` is an error code, returns the code instead. */
 function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
@@ -125,7 +128,7 @@ function aggregateWith(group: crypto.BlsGroup): HostFunction {
   };
 }
 
-/** Returns the key or value of the next entry of an iterator, or 0 after the last entry. */
+/** Creates the function that returns the next entry's key or value, or 0 after the last entry. */
 function nextPart(part: 0 | 1): HostFunction {
   return (execution, [iterator = 0]) => {
     const entry = execution.ask((host) => host.next(iterator >>> 0));
@@ -268,7 +271,7 @@ export function hostFunctionType(name: HostFunctionName): FunctionType {
   };
 }
 
-/** Creates a contract's imports, which act on the execution returned by `current`. Each call first charges gas. */
+/** Creates a contract's imports, which act on the execution that `current` returns. Each imported function first charges gas. */
 export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {

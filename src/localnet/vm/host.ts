@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments: env, info and message, or only env and message. */
+/** Entry points that a chain calls, with their number of arguments: 3 for env, info and message, or 2 for env and message. */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,13 +18,12 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value from the host, and the VM gas that was used outside the VM to produce it. The contract pays for this gas. */
+/** A value from the host, and the VM gas used outside the VM to produce it. The contract pays for this gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
 }
 
-/** An entry in the storage of a contract. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Gas and stack left for a query from a contract. */
@@ -36,18 +35,18 @@ export interface QueryLimits {
 }
 
 /**
- * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. They throw
+ * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. Methods throw
  * `HostError` for failures that end the call. Any other exception is a bug and propagates through the VM.
  */
 export interface Host {
   get(key: Uint8Array): Metered<Uint8Array | undefined>;
-  /** Stores a value. Returns the VM gas used. */
+  /** Stores a value and returns the VM gas used. */
   set(key: Uint8Array, value: Uint8Array): bigint;
-  /** Removes a key. Returns the VM gas used. */
+  /** Removes a key and returns the VM gas used. */
   remove(key: Uint8Array): bigint;
   /** Opens an iterator over keys from `start` to `end` (exclusive). Returns its id, which counts from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
-  /** Advances an iterator. Returns the next entry, or undefined after the last entry. */
+  /** Advances an iterator and returns the next entry, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, in the format that contracts receive. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
@@ -57,7 +56,7 @@ export interface Host {
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
 
-/** Recorded replies of one host method, in order. */
+/** Recorded replies from one host method, in call order. */
 class Replies<T> {
   private list: T[] | undefined;
   private at = 0;

@@ -7,11 +7,13 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory of a reusable instance, in bytes. Restoring more memory takes longer than creating an instance. */
+/** Maximum memory of a reusable instance, in bytes. Restoring more memory would take longer than creating an instance. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Maximum number of start states per module. A few suffice, because first arguments vary little in length. */
+/** Maximum number of start states per module. A few are sufficient, because the lengths of first arguments vary little. */
 const MAX_STARTS = 8;
-/** Maximum number of idle instances per module. A module needs several if contracts with its code call each other. */
+/**
+ * Maximum number of idle instances per module. A module needs several instances if contracts with the same code call each other.
+ */
 const MAX_IDLE = 4;
 
 /** Requirements of a call: the length of its first argument, and its native stack limit in bytes. */
@@ -28,9 +30,9 @@ interface Reusable {
 }
 
 /**
- * Provides each call with an instance that is as good as new. Creating an instance takes longer than most calls, so used
- * instances are restored instead: their memory and globals are reset. Nothing else in an instance can change, because no operator
- * writes to a table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
+ * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so used instances
+ * are restored instead: their memory and globals are reset. Nothing else in an instance can change, because no operator writes to a
+ * table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
@@ -52,7 +54,7 @@ export class Instances {
     return this.total;
   }
 
-  /** Returns an instance for a call. The caller must still set the counters. */
+  /** Returns an instance for a call. The caller must set the instance's gas and stack counters. */
   take(module: Instantiable, { length, stackLimit }: InstanceRequest): Instance {
     const start = this.reusable.get(module)?.starts.get(length);
     const idle =
@@ -74,7 +76,9 @@ export class Instances {
     return reusable.idle.splice(at, 1)[0];
   }
 
-  /** Records a new instance's state after its first call. This must be a call to `allocate` that has called no host function. */
+  /**
+   * Records a new instance's state after its first call. The first call must be a call to `allocate` that used no host function.
+   */
   recordStart(
     instance: Instance,
     { length, stackLimit }: InstanceRequest,
@@ -154,14 +158,13 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** A module from which instances are created. */
 export interface Instantiable {
   readonly compiled: object;
   /** Indices of the mutable globals to restore. Undefined if instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size in bytes of the first block to check on either side of the image. */
+/** Size in bytes of the first memory block to check on either side of the image. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
@@ -171,7 +174,7 @@ const ZEROS = Buffer.alloc(256 * 1024);
  * memory during this call but not later.
  */
 export interface StartState {
-  /** Result of `allocate`. */
+  /** Pointer that `allocate` returned. */
   readonly pointer: number;
   /** VM gas used by `allocate`. */
   readonly gas: bigint;
@@ -195,7 +198,7 @@ export interface Instance {
   start: StartState | undefined;
 }
 
-/** Restores a used instance to a start state. Both must have the same memory size. */
+/** Restores a used instance to a start state. `instance` and `start` must have the same memory size. */
 function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -210,12 +213,17 @@ function restore(instance: Instance, start: StartState): Instance {
   return instance;
 }
 
-/** Returns the size of the next block to check. Blocks grow with distance from the image, because most writes are near it. */
+/**
+ * Returns the size of the next memory block to check. Blocks grow with their distance from the image, because most writes are near
+ * it.
+ */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/** Clears part of a memory. Compares first, which is faster than filling, because most memory has never been written to. */
+/**
+ * Clears part of a memory. Compares with zero first, which is faster than filling, because most memory has never been written to.
+ */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }

@@ -41,18 +41,18 @@ export interface ByteRange {
 
 /** An active segment of a table or memory. */
 interface Segment {
-  /** First index or address of the segment. Undefined if it depends on an imported global. */
+  /** First index or address of the segment. Undefined if the offset depends on an imported global. */
   readonly offset: number | undefined;
   readonly length: number;
 }
 
 /** A segment of functions for a table. */
 interface ElementSegment extends Segment {
-  /** Offset in the module of the first function's index. */
+  /** Byte offset in the module at which the list of function indices starts. */
   readonly items: number;
 }
 
-/** A decoded module, with everything needed for checks and rewriting. Parts that are only copied are byte ranges. */
+/** A decoded module, with all facts needed for checks and rewriting. Parts that the rewriter only copies are byte ranges. */
 export class WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[] = [];

@@ -41,10 +41,10 @@ export const OP = {
   f64Const: 0x44,
 } as const;
 
-/** Offset of saturating conversions in the tables below. */
+/** Added to the numbers of saturating conversions in the tables below. */
 const SATURATING = 0x100;
 
-/** Operators with a fixed signature, with parameters and result. i and I are 32-bit and 64-bit integers; f and F are floats. */
+/** Opcode ranges with a fixed signature. i and I are 32-bit and 64-bit integers; f and F are 32-bit and 64-bit floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],
@@ -123,7 +123,7 @@ export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
 const MAX_ALIGNMENTS = [2, 3, 2, 3, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3, 2, 3, 0, 1, 0, 1, 2];
 const MAX_BR_TABLE_SIZE = 128 * 1024;
 
-/** Returns the feature of an opcode if the feature is disabled in the deployed VM. */
+/** Returns the name of an opcode's feature if the deployed VM disables that feature. */
 function disabledFeature(opcode: number): string | undefined {
   if ((opcode >= 0x06 && opcode <= 0x0a) || opcode === 0x18 || opcode === 0x19 || opcode === 0x1f)
     return "exceptions";
@@ -250,7 +250,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** Reads a type index. It is encoded as a signed 33-bit integer, to distinguish it from value types. */
+/** Reads a type index, which is encoded as a signed 33-bit integer to distinguish it from value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

@@ -1,6 +1,9 @@
 import { vmError, type VmError } from "./errors.ts";
 
-/** Bytes in a contract's memory, for exchange with the host. A pointer refers to a description: offset, capacity and length. */
+/**
+ * Bytes in a contract's memory, for exchange with the host. A region pointer is the address of the region's offset, capacity and
+ * length.
+ */
 export interface Region {
   readonly offset: number;
   readonly capacity: number;
@@ -70,7 +73,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections. Each section is followed by its length (4 bytes, big-endian). */
+/** Joins sections, each followed by its length (4 bytes, big-endian). */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);

@@ -6,7 +6,7 @@ import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
-/** Names of helper functions that the rewriter appends. A helper that replaces an operator is named by its opcode. */
+/** Names of helper functions that the rewriter appends. A helper that replaces an operator is named by the operator's opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";
@@ -18,7 +18,7 @@ export interface Helper {
   readonly code: (writer: ByteWriter, globals: Globals) => void;
 }
 
-/** Indices of globals and hooks that the rewriter appends. */
+/** Indices of the globals and hooks that the rewriter appends to a module. */
 export interface Globals {
   /** Location of the hooks. If undefined, the call ends when the gas counter falls below zero. */
   readonly hooks: HookPlaces | undefined;
@@ -36,7 +36,7 @@ const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
-/** Truncations from f32 and f64 to integers, which may trap. */
+/** Opcodes of the truncations from f32 and f64 to integers, which may trap. */
 const TRUNCATIONS = [
   [0xa8, 0xa9, 0xae, 0xaf],
   [0xaa, 0xab, 0xb0, 0xb1],
@@ -63,7 +63,10 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
   writer.u8(OP.end);
 }
 
-/** Only arithmetic operators produce canonical NaNs. `neg`, `abs`, `copysign` and reinterpretations only change bits. */
+/**
+ * Returns the helper that makes an arithmetic operator's NaNs canonical. `neg`, `abs`, `copysign` and reinterpretations only change
+ * bits.
+ */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
   return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
@@ -99,8 +102,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Handles two cases of `memory.grow` without V8, because V8 takes thousands of times as long for them as their gas pays for. To
- * grow by zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, it still requests memory from the system.
+ * Handles two cases of `memory.grow` for which V8 would take thousands of times as long as the gas pays for. If a memory grows by
+ * zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, it still requests memory from the system.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -110,7 +113,7 @@ function writeGrow(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, OP.memoryGrow, 0, OP.end, OP.else, ...size, OP.end);
 }
 
-/** `select(x, NaN, x == x)` */
+/** Writes `select(x, NaN, x == x)`, which makes NaNs canonical. */
 function writeCanonicalF32(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, OP.f32Const, 0, 0, 0xc0, 0x7f);
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x5b, OP.select);
@@ -162,7 +165,7 @@ function writeDemote(writer: ByteWriter): void {
   writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
 }
 
-/** Returns the helper that makes an operator's NaNs deterministic. It runs after the operator, or replaces it. */
+/** Returns the helper that makes an operator's NaNs deterministic. The helper either runs after the operator or replaces it. */
 export function floatHelper(
   opcode: number,
 ): { readonly name: string; readonly isInstead: boolean } | undefined {
@@ -185,7 +188,7 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
-/** Returns the ranges of a table that are not empty. */
+/** Returns a table's non-empty ranges. */
 export function segmentsOf(table: Int32Array): ByteRange[] {
   const segments: { start: number; end: number }[] = [];
   for (const [at, index] of table.entries()) {
@@ -198,8 +201,9 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`. Calls to it are skipped, because a call to JavaScript would take twenty times as long
- * as its gas pays for. Undefined if the import has the wrong type, because the module then cannot be instantiated.
+ * Returns the index of the import `debug`. Calls to `debug` are skipped, because a call to JavaScript would take twenty times as
+ * long as its gas pays for. Undefined if there is no such import or if its type is wrong, in which case the module cannot be
+ * instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports

@@ -8,7 +8,7 @@ import * as rewriteHelpers from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Must change whenever the rewriter's output changes, so that modules compiled from older output are not used. */
+/** Must change whenever the rewriter's output changes, so that modules compiled from earlier output are not reused. */
 export const REWRITER_VERSION = 5;
 
 /** Exports of a rewritten module. The contract's own functions have names that start with a slash. */
@@ -21,14 +21,14 @@ export const EXPORTS = {
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Prefix of a mutable global's index, in a contract whose instances are reused. */
+  /** Prefix of a mutable global's index. Such exports exist only if the contract's instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
-/** A body longer than this, in bytes, pays for gas by calling a function, so that it grows at most fourfold. */
+/** Size in bytes above which a function body calls a helper to charge gas, so that rewriting at most quadruples the body. */
 const LARGE_BODY = 64 * 1024;
-/** A frame up to this size is not counted if its function makes no calls, because any recursion ends there. */
+/** A frame up to this size (bytes) is not counted if its function makes no calls, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
@@ -38,10 +38,10 @@ export interface RewriteOptions {
 }
 
 /**
- * Returns a module for Node's `WebAssembly` that is equivalent but counts gas and stack bytes. Like wasmer's metering, it counts
- * a basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages.
- * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants
- * use the same gas.
+ * Returns a module for Node's `WebAssembly` that is equivalent but counts gas and stack bytes. Like wasmer's metering, the code
+ * counts a basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages.
+ * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants use
+ * the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -56,9 +56,9 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: rewriteHelpers.Globals;
   private readonly helpers = new Map<string, number>();
-  /** For a trace, the hooks to call at the start and end of each function. */
+  /** Hooks to call at the start and end of each function. Undefined unless the code is traced. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug` if calls to it are skipped. They are not skipped in a trace, which shows them. */
+  /** Index of the import `debug` if calls to it are skipped. A trace shows these calls, so they are not skipped in traced code. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -211,8 +211,8 @@ class Rewriter {
   }
 
   /**
-   * Writes the table's content after all segments, with each element only once, because otherwise each instance would write
-   * overlapping segments again. If a segment is out of range, the module cannot be instantiated.
+   * Writes the table's final content, with each element only once, so that instances do not write overlapping segments repeatedly.
+   * If a segment is out of range, the module cannot be instantiated.
    */
   private writeElements(): void {
     const { elementSegments, tables, bytes } = this.module;
@@ -360,13 +360,16 @@ class Rewriter {
     this.callHelper(writer, rewriteHelpers.CHARGE);
   }
 
-  /** Records the table index, because V8 reports the same error for empty elements and for wrong signatures. */
+  /** Appends code that records the table index, because V8 reports the same error for empty elements and wrong signatures. */
   private noteTableIndex(writer: ByteWriter): void {
     rewriteHelpers.globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     rewriteHelpers.globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
-  /** Adds or substitutes a helper if an operator's NaNs are not deterministic. Returns the end of the body's copied part. */
+  /**
+   * Adds or substitutes a helper if an operator's NaNs are not deterministic. Returns the offset up to which the body has been
+   * copied.
+   */
   private replaceFloat(
     writer: ByteWriter,
     { opcode, start, end }: ByteRange & { readonly opcode: number },

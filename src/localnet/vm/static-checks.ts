@@ -3,7 +3,9 @@ import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 import { I32, I64 } from "./operators.ts";
 
-/** Functions that contracts may import from `env`, in deployed order, with their number of i32 parameters and their result. */
+/**
+ * Functions that contracts may import from `env`, in the deployed VM's order, with their number of i32 parameters and their result.
+ */
 export const HOST_FUNCTIONS = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -73,7 +75,10 @@ export interface StaticCheck {
   readonly problem: (module: WasmModule) => string | undefined;
 }
 
-/** Rules in deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after these rules. */
+/**
+ * The chain's rules in the deployed VM's order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after these
+ * rules.
+ */
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "table", problem: tableProblem },
   { name: "memory", problem: memoryProblem },
@@ -185,7 +190,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names, sorted. If the text would exceed the maximum length, omits names at the end. */
+/** Formats a set of names, sorted. If the text would exceed {@link MAX_LIST_LENGTH}, omits names at the end. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

@@ -4,10 +4,13 @@ import { type FunctionType, functionType, isValueType, typeName, type WasmModule
 import * as operators from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
-/** Number of locals to look up by index. All others are looked up by group, because a few bytes can declare 50,000 locals. */
+/**
+ * Number of locals whose types are listed by index. All other locals are looked up by group, because a few bytes can declare 50,000
+ * locals.
+ */
 const LISTED_LOCALS = 256;
 
-/** Facts about a valid function that the rewriter needs. */
+/** Facts about a validated function that the rewriter needs. */
 export interface FunctionShape {
   /** Offset of the first operator. */
   readonly code: number;
@@ -15,9 +18,9 @@ export interface FunctionShape {
   readonly locals: number;
   /** Maximum height of the operand stack, in values. */
   readonly height: number;
-  /** True if the function calls any function, and may therefore be part of a recursion. */
+  /** True if the function calls any other function or itself, and may therefore be part of a recursion. */
   readonly calls: boolean;
-  /** Maximum number of parameters among the functions that it calls. */
+  /** Maximum number of parameters among the functions that this function calls. */
   readonly arguments: number;
 }
 
@@ -39,8 +42,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks a function body in the code section: types on the operand stack, labels and indices. Errors have the deployed messages
- * and offsets. Memory use is linear in the size of the body.
+ * Checks a function body in the code section: types on the operand stack, labels and indices. Errors have the deployed VM's
+ * messages and offsets. Memory use is linear in the size of the body.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -133,7 +136,9 @@ class FunctionValidator {
     return frame;
   }
 
-  /** Pops an operand of type `expected` (`UNKNOWN`: any type). Returns its type, which is `UNKNOWN` in unreachable code. */
+  /**
+   * Pops an operand of type `expected`; `UNKNOWN` accepts any type. Returns its type, which may be `UNKNOWN` in unreachable code.
+   */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();
@@ -156,7 +161,10 @@ class FunctionValidator {
     for (const type of types) this.operands.push(type);
   }
 
-  /** Marks code up to the end of the block as unreachable. There, popping from the empty stack yields any expected type. */
+  /**
+   * Marks code up to the end of the block as unreachable. In unreachable code, popping from the empty stack yields any expected
+   * type.
+   */
   private leave(): void {
     const frame = this.frame();
     frame.isUnreachable = true;
@@ -368,7 +376,7 @@ class FunctionValidator {
   }
 }
 
-/** Bytes per V8 frame, without locals and operands (measured: 48): return address, frame pointer, marker etc. */
+/** Bytes per V8 frame, without locals and operands (measured: 48): return address, frame pointer, frame marker and so on. */
 const FRAME_OVERHEAD = 48;
 
 /**

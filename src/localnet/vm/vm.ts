@@ -18,7 +18,7 @@ const MAX_GAS = (1n << 63n) - 1n;
 
 /**
  * Native stack bytes for a call and all nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use
- * the rest. The VM counts these bytes itself, so that recursion ends at the same depth everywhere. A small function reaches a
+ * the rest. The VM counts these bytes itself, so that recursion ends at the same depth on every machine. A small function reaches a
  * depth of 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
@@ -26,13 +26,13 @@ const STACK_BYTES = 840 * 1024;
 /** Default size limit for the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Size limits for the caches of modules compiled again, for interruptible calls and for traces. */
+/** Size limits for the caches of modules recompiled for interruptible calls and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Default VM gas after which a module's first long call starts again. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on. An endless loop would therefore remain four times as slow. Such a loop uses this
+ * code only from the function's next call on. An endless loop would therefore remain four times as slow. A loop uses this amount of
  * gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
@@ -43,37 +43,39 @@ const INSTANCE_BYTES = 64 * 1024 * 1024;
 interface Call {
   /** SHA-256 hash of the code, in hex, which identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code. Called only if the module is not in the cache. */
+  /** Returns the code; called only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
-  /** env, info (instantiate and execute only) and message, each in JSON. */
+  /** The arguments env, info (instantiate and execute only) and message, each in JSON. */
   readonly args: readonly Uint8Array[];
-  /** Limit in VM gas. */
+  /** The call's VM gas limit. */
   readonly gasLimit: bigint;
   readonly host: Host;
   /** Remaining native stack bytes, for a call from within another call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Traces the call, which makes the call slower but otherwise does not affect it. */
+  /** Starts a trace of the call. Tracing slows down the call but otherwise does not affect it. */
   readonly trace?: StartTrace | undefined;
   /**
    * Called about every millisecond during the call. An exception that it throws ends the call and, like a bug, propagates through
-   * the VM. If undefined, only gas ends the call, as in a block.
+   * the VM. If undefined, only the gas limit ends a long call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** Outcome of a call. Gas is counted even if the call failed. */
+/** Outcome of a call, including the gas used if the call failed. */
 export interface CallOutcome {
-  /** Bytes in the result region, or the error. */
+  /** Contents of the result region, or the error. */
   readonly result: Uint8Array | VmError;
   /** VM gas used inside the VM: by operators, by host functions, and for decoding the result. */
   readonly gasUsed: bigint;
-  /** VM gas used outside the VM, as the host reports it. */
+  /** VM gas used outside the VM, as reported by the host. */
   readonly gasUsedExternally: bigint;
 }
 
 export interface Vm {
-  /** Checks code like an upload, and compiles it. Throws a `VmError` if the deployed chain would reject the code. */
+  /**
+   * Validates code as the chain does on upload, and compiles it. Throws a `VmError` if the deployed chain would reject the code.
+   */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
   /** Returns the reason why stored code cannot be instantiated. Each call to the code would fail with this message. */
@@ -86,15 +88,15 @@ export interface Vm {
 
 export interface VmOptions {
   readonly cacheBytes?: number;
-  /** If 0, each call runs in a new instance. */
+  /** Size limit for retained memories and start states, in bytes. If 0, each call runs in a new instance. */
   readonly instanceBytes?: number;
-  /** VM gas after which a module's first long call starts again. For tests. */
+  /** VM gas after which a module's first long call starts again. Set only in tests. */
   readonly coldGas?: bigint;
-  /** Gas costs to use instead of the deployed costs. For tests. */
+  /** Gas costs to use instead of the deployed costs. Set only in tests. */
   readonly costs?: GasCosts;
 }
 
-/** Creates a virtual machine for contracts. It is synchronous and deterministic, and has no state except caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts, without any state except caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;
@@ -209,7 +211,7 @@ function runOnce(
   return decoded;
 }
 
-/** Adds the gas for decoding the result. The chain charges this gas by length, even if the result is not JSON. */
+/** Adds the gas for decoding the result. The chain charges this gas by the result's length, even if the result is not JSON. */
 function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
   const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
   return gasUsed <= limit
@@ -220,7 +222,6 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 /** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
-/** A module that can be called. */
 interface CompiledModule extends ResolvedExports, Instantiable {
   /** Why the module cannot be instantiated, e.g. imports of the wrong type, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;
@@ -282,7 +283,7 @@ function compileModule(module: WasmModule, options: RewriteOptions = {}): Compil
   };
 }
 
-/** Returns function names for a trace. Most contracts are stripped, so that only their exports have names. */
+/** Returns function names for a trace. Most contracts are stripped of names, so this falls back to the names of exports. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(

@@ -74,7 +74,7 @@ const BENCH_QUERIES = {
     "print the prices and exceptions for a chain without a fee market",
   ),
   dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
-  /** Params for accounts on this chain that other chains control. */
+  /** Params of the ICS-27 host: accounts on this chain that other chains control. */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
     "print whether other chains may control accounts, and which messages they may send",

@@ -25,7 +25,7 @@ import {
 
 export const gasReports: GasReports = { save, stacks };
 
-/** Requests a profile from the node of a local chain. Throws `ClientError`. */
+/** Requests a profile from a local chain's node. Throws `ClientError`. */
 async function fetchProfile(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -71,7 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/** Returns failed Wasm calls, with the functions that were running in them. Empty if no call failed or there is no profile. */
+/** Returns failed Wasm calls and the functions that were running in them. Empty if no call failed or no profile can be made. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -102,7 +102,7 @@ function stacksText({ failures }: ProfileReport): string {
 
 const MAX_ROWS = 25;
 
-/** Formats the places that used the most gas themselves, in the chain's gas, followed by the stacks of failed calls. */
+/** Formats the places with the highest gas of their own, in the chain's gas, followed by the stacks of failed calls. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

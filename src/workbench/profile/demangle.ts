@@ -1,12 +1,14 @@
-/** Maximum length of a demangled name. Because of back references, a short mangled name can have an arbitrarily long result. */
+/**
+ * Maximum length of a demangled name. Because of back references, even a short mangled name can expand to an arbitrarily long name.
+ */
 const MAX_LENGTH = 2_000;
-/** Maximum nesting depth in a name. */
+/** Maximum nesting depth in a mangled name. */
 const MAX_DEPTH = 100;
 
 /**
  * Returns the name of a Rust function as in its source, without compiler hashes. Supports both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Any other name is returned
- * unchanged.
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). From any other name, only LLVM's
+ * suffix `.llvm.…` is removed.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");
@@ -57,7 +59,7 @@ function unescapeLegacy(part: string): string {
     });
 }
 
-/** Thrown if a name does not use this mangling scheme. */
+/** Thrown if a name does not use the v0 scheme or exceeds a limit. */
 class NotMangledError extends Error {}
 
 function demangleV0(text: string): string | undefined {
@@ -93,12 +95,12 @@ const BASIC_TYPES: Readonly<Record<string, string>> = {
   z: "!",
 };
 
-/** Reads a name in the "v0" mangling scheme of Rust (RFC 2603), without its prefix. */
+/** Demangles a name in Rust's "v0" mangling scheme (RFC 2603), without the name's prefix. */
 class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including characters read through back references. It is limited to bound the work. */
+  /** Number of characters read, including characters read through back references. The number is limited to bound the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -134,7 +136,7 @@ class V0Reader {
     return result;
   }
 
-  /** Runs `read` from an earlier position in the name, then continues after the back reference. */
+  /** Follows a back reference: runs `read` at an earlier position in the name, then continues after the reference. */
   private back(read: () => string): string {
     const from = this.at - 1;
     const to = this.base62();

@@ -4,20 +4,20 @@ import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** VM gas of a place in the entire profile. */
+/** A place's total VM gas in a profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas used by the place itself, without places that it called. */
+  /** Gas used by the place itself, excluding places that it called. */
   self: bigint;
-  /** Gas of the place and all places that it called. The gas of a recursive function is counted only once. */
+  /** Gas of the place and all places that it called. A recursive function's gas is counted only once. */
   total: bigint;
 }
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas of a node and all its descendants. The tree must be complete, because sums are cached. */
+/** Returns the gas of a node and all its descendants. The tree must not change afterwards, because sums are cached. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up gas by kind and name of the place. Places are sorted by their own gas, highest first. */
+/** Adds up gas by each place's kind and name. Places are sorted by their own gas, highest first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -66,7 +66,7 @@ function withDecimals(scaled: bigint, decimals: number, isNegative: boolean): st
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Minimum width of a place. Narrower places are not drawn. */
+/** Minimum width of a drawn place, in SVG units. Narrower places are omitted. */
 const LEAST_WIDTH = 0.8;
 /** Maximum numbers of rows and places to draw. */
 const MAX_ROWS = 40;
@@ -89,8 +89,8 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. A place's width is proportional to its gas. Places that it called are drawn below it.
- * `href` returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
+ * Renders a profile as a flame graph. A place's width is proportional to its gas. Callees are drawn below their caller. `href`
+ * returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;
@@ -111,7 +111,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/** Returns the boxes of a node's children. A child with negative gas has no width. */
+/** Returns the boxes of a node's children, except those narrower than {@link LEAST_WIDTH}. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

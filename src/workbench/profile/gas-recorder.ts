@@ -25,7 +25,7 @@ export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas used by the place itself, without places below it. Negative only if gas is given back, e.g. because of rounding. */
+  /** Gas used by the place itself, excluding its children. Negative only if gas is given back, e.g. because of rounding. */
   self: bigint;
   readonly children: GasNode[];
   /** The error with which the place ended, if any. */
@@ -35,11 +35,11 @@ export interface GasNode {
 /** A call to Wasm code that failed. */
 export interface WasmFailure {
   readonly error: string;
-  /** Names of the running functions, innermost first. */
+  /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
 }
 
-/** A transaction's gas by place. The gas of `root` and all its descendants adds up to `gasUsed` times 140,000. */
+/** A transaction's gas by place. The VM gas of `root` and all its descendants adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
   /** Gas used, in units of the chain's gas. */
   readonly gasUsed: bigint;
@@ -48,17 +48,17 @@ export interface GasProfile {
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. Further places are added up in a single node below each parent. */
+/** Maximum number of nodes in a profile. Any further places below a parent are combined into one node. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. Deeper places are added up in the same way. */
+/** Maximum depth of a node. Any deeper places below a parent are combined into one node. */
 const MAX_DEPTH = 150;
 /** Maximum number of failures. A transaction ends at its first failure unless a contract handles the failure. */
 const MAX_FAILURES = 16;
 
-/** Name of the node for everything beyond the limits. */
+/** Name of the node that combines all places beyond the limits. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds the tree of a profile. Places are entered and left in call order. */
+/** Builds a profile's tree. Callers enter and leave places in call order. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
@@ -83,13 +83,13 @@ export class GasRecorder {
     return this.stack.length;
   }
 
-  /** Enters a place, with a new node for each entry. */
+  /** Enters a place and creates a new node for it. */
   enter(place: GasPlace, name: string): void {
     const parent = this.current();
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
-  /** Enters a place that has only one node in its parent, with this `key`. `name` is called only to create the node. */
+  /** Enters a place for which the parent has a single node, identified by `key`. `name` is called only to create the node. */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
   }
@@ -104,7 +104,7 @@ export class GasRecorder {
     this.total += gas;
   }
 
-  /** Adds gas to a leaf node below the current place. */
+  /** Adds gas to the leaf node with this name below the current place. */
   addBelow(place: GasPlace, name: string, gas: bigint): void {
     const node = this.mergedNode(this.current(), place, { key: name, name: () => name });
     node.calls += 1;
@@ -151,7 +151,7 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node below `parent` for everything beyond the limits. If `parent` is such a node, returns it. */
+  /** Returns the node below `parent` that combines all places beyond the limits. If `parent` is such a node, returns `parent`. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -166,8 +166,8 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in a profile, which take about ten seconds. A transaction with all of a block's gas could make
- * a thousand times as many calls.
+ * Maximum number of function calls in a profile. Profiling this many calls takes about ten seconds. A transaction with all of a
+ * block's gas could make a thousand times as many calls.
  */
 const MAX_CALLS = 20_000_000;
 
@@ -182,7 +182,7 @@ export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }
 
-/** Profiles a contract call. At each event, adds the gas used since the last event to the function that was running. */
+/** Profiles a contract call. At each event, adds the gas used since the previous event to the function that was running. */
 class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
   private readonly call: TracedCall;

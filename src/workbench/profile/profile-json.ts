@@ -7,22 +7,22 @@ export const PROFILE_PATH = "/relaywatch/profile";
 
 /** Gas of a transaction or query, by place. */
 export interface ProfileReport {
-  /** Height of the block. Null for a query or simulation. */
+  /** Height of the transaction's block. Null for a query or simulation. */
   readonly height: bigint | null;
   /** Result code; 0 on success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Gas used, in units of the chain's gas. The gas of all places adds up to 140,000 times this number. */
+  /** Gas used, in units of the chain's gas. The VM gas of all places adds up to 140,000 times `gasUsed`. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Maximum depth accepted by {@link parseProfileReport}. A local node writes about 20,000 places at most, in 150 levels. */
+/** Maximum depth accepted by {@link parseProfileReport}. A local node writes at most about 20,000 places in 150 levels. */
 const MAX_DEPTH = 400;
 
-/** Formats a report as JSON, which is also the profile format `json`. Gas of places is in VM gas. */
+/** Formats a report as JSON, which is also the profile format `json`. The gas of each place is VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -49,7 +49,7 @@ function nodeJson({ place, name, calls, self, error, children }: GasNode): JsonO
   };
 }
 
-/** Parses the output of {@link profileReportJson}. Throws if the value is anything else. */
+/** Parses the output of {@link profileReportJson}. Throws if the value has any other format. */
 export function parseProfileReport(value: unknown): ProfileReport {
   const json = new JsonField(value, "", wrongField);
   const height = json.member("height");
@@ -100,7 +100,7 @@ export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }
 
-/** Parses a request. Undefined if the value is not a request. */
+/** Parses a profile request. Undefined if the value has any other format. */
 export function parseProfileRequest(value: unknown): ProfileRequest | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, hash, tx, path, request } = value;
@@ -119,8 +119,8 @@ export function formatOfFile(file: string): ProfileFormat {
 }
 
 /**
- * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Neither can show negative gas, so both omit gas that is
- * given back, which is less than one unit of the chain's gas per Wasm call.
+ * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Neither format can represent negative gas, so both omit
+ * gas that is given back, which is less than one unit of the chain's gas per Wasm call.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {

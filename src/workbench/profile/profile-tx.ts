@@ -37,12 +37,15 @@ export class ProfileError extends CodedError<ProfileErrorFacts> {}
 interface ProfileDeps {
   readonly app: Pick<abci.Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time limit of a query or simulation that is not profiled. */
+  /** CPU time limit for a query or simulation that is not profiled. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** Factor by which a profile's time limit exceeds a query's. It is small because the chain makes no blocks in the meantime. */
+/**
+ * Factor by which a profile's time limit exceeds a query's. The factor is small because the chain makes no blocks while a profile
+ * is being made.
+ */
 const PROFILE_TIME = 2;
 
 /** Reruns a transaction or query without changing any state, and profiles it. Throws {@link ProfileError}. */
@@ -88,7 +91,9 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/** Reruns a block and profiles its last transaction. Undefined if the state before it is not stored or no gas is left. */
+/**
+ * Reruns a block and profiles its last transaction. Undefined if the state before the block is not stored or no block gas is left.
+ */
 export function profileLastTx(
   block: abci.FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -133,7 +138,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
 
 /**
  * Returns a block's request, with transactions up to `index`. Undefined if parts of the block are not stored. Evidence is never
- * stored; if it affected the block, {@link requireSame} rejects the rerun.
+ * stored; if evidence affected the block, {@link requireSame} rejects the rerun.
  */
 function blockUpTo(store: BlockStore, height: bigint, index: number): abci.FinalizeBlockRequest | undefined {
   const block = store.block(height);
@@ -143,7 +148,7 @@ function blockUpTo(store: BlockStore, height: bigint, index: number): abci.Final
   return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
-/** Throws if the rerun's results differ from the block's results, because the profile would then be wrong. */
+/** Throws {@link ProfileError} if the rerun's results differ from the block's results, because the profile would then be wrong. */
 function requireSame(store: BlockStore, height: bigint, results: readonly abci.TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -169,7 +174,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Handles an `abci_query` on {@link PROFILE_PATH}. Request and response are JSON. */
+/** Handles an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
 function queryProfile(
   { data }: abci.QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
@@ -201,7 +206,7 @@ export function createGasProfiles() {
     makeProfile(request, node ?? unreachable("a profile before the node is ready"));
   return {
     tracer: profiler.tracer,
-    /** Returns additional queries for the chain's node. */
+    /** Returns the node's additional `abci_query` path for profiles. */
     queries: (parts: Omit<ProfileDeps, "profiler">): NodeQueries => {
       node = { ...parts, profiler };
       return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
@@ -217,7 +222,7 @@ export interface Profiled<T> {
   readonly profile: GasProfile;
 }
 
-/** Breaks down a transaction's gas by place, on request and without affecting results. */
+/** Breaks down a transaction's gas by place, only on request and without affecting the transaction's result. */
 export type Profiler = ReturnType<typeof createProfiler>;
 
 /** Creates a profiler. A single variable for the recorder is safe, because all code that uses it is synchronous. */
@@ -230,7 +235,7 @@ export function createProfiler() {
       span: (context, kind, name, work) =>
         recorder === undefined ? work(context) : runSpan(recorder, context, { kind, name: name() }, work),
     } satisfies GasTracer,
-    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down. If undefined, the recorded gas is used. */
+    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down. If it returns undefined, the recorded gas is used. */
     record: <T>(name: string, run: () => T, gasUsedBy: (result: T) => bigint | undefined): Profiled<T> => {
       const outer = recorder;
       const own = new GasRecorder(name);
@@ -275,8 +280,8 @@ function runSpan<T>(
 /** Name of the node for rounding differences, which are always less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
 /**
- * Name of the node for gas without a place, and for gas that was used but not consumed: above a message's gas limit, or in a Go
- * panic.
+ * Name of the node for gas that belongs to no place, and for gas that was used but not consumed: above a message's gas limit, or in
+ * a Go panic.
  */
 const REST = "other";
 
@@ -296,7 +301,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "consume gas from cached context",
 ]);
 
-/** Names for store accesses, by cost descriptor of the SDK. */
+/** Names of store accesses, keyed by the SDK's cost descriptors. */
 const STORAGE: Readonly<Record<string, string>> = {
   ReadFlat: "store read",
   ReadPerByte: "store read",

@@ -46,7 +46,7 @@ const DEPOSIT = `TOKEN0 pair_id.token0, TOKEN1 pair_id.token1, CENTER center_tic
       RESERVES1 pool.upper_tick1.reserves_maker_denom`;
 const POOL = { columns: { POOL: "id", ...RESERVES.columns }, rows: poolRows };
 
-/** Expiration time of JUST_IN_TIME orders. */
+/** Go's zero time, which is the expiration time of JUST_IN_TIME orders. */
 const GO_ZERO_TIME = "0001-01-01T00:00:00Z";
 
 function expirationText(row: JsonValue): string {

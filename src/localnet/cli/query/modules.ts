@@ -33,7 +33,10 @@ const TRACE = "PATH path, DENOM base_denom";
 
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
-/** `relaywatch query MODULE`, for modules whose queries are all rows. Names and arguments match Cosmos SDK programs. */
+/**
+ * `relaywatch query MODULE`, for modules whose queries all fit into this table. Command names and arguments match Cosmos SDK
+ * programs.
+ */
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
@@ -129,7 +132,7 @@ export const MODULE_QUERIES = {
       }),
     },
   },
-  /** chain-extension-modules.md, "Interchain queries module: queries" */
+  /** Queries specified in chain-extension-modules.md, "Interchain queries module: queries". */
   interchainqueries: {
     service: "neutron.interchainqueries.Query",
     fields: {
@@ -156,7 +159,7 @@ export const MODULE_QUERIES = {
       ),
     },
   },
-  /** chain-extension-modules.md, "Hook subscription module" */
+  /** Queries specified in chain-extension-modules.md, "Hook subscription module". */
   harpoon: {
     service: "neutron.harpoon.Query",
     fields: { hook_type: ["<hook-type> name or number of a hook type", parseHookType] },
@@ -168,7 +171,7 @@ export const MODULE_QUERIES = {
       ),
     },
   },
-  /** Names match ibc-go. */
+  /** Command names match ibc-go. */
   "ibc-transfer": {
     service: "ibc.applications.transfer.v1.Query",
     fields: {
@@ -226,7 +229,7 @@ export function parseHookType(text: string): number {
   throw new InvalidArgumentError(`expected an integer from 0 to 999999999, or one of ${names}`);
 }
 
-/** Returns the payload of a failed call, which is base64-encoded JSON. */
+/** Decodes the payload of a failed call from base64 to JSON text. */
 function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);

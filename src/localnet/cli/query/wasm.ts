@@ -111,7 +111,7 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
   });
 }
 
-/** `query wasm code`. */
+/** `relaywatch query wasm code`: saves a code to a file, uncompressed. */
 function downloadCommand(context: CliContext): Command {
   return addConnectionOptions(new Command("code").description("save a code's bytes to a file"))
     .addArgument(new Argument("<code-id>", "code id").argParser(parseUint64))
@@ -129,7 +129,7 @@ function downloadCommand(context: CliContext): Command {
     );
 }
 
-/** `query wasm libwasmvm-version`: prints the libwasmvm version of the chain that this program implements. */
+/** `relaywatch query wasm libwasmvm-version`: prints the libwasmvm version whose behavior local chains reproduce. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine whose behaviour local chains match exactly")

@@ -26,7 +26,10 @@ export interface ScenarioTx {
 /** A local chain as scenarios use it, with public test accounts and fixed fee settings. */
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
-/** More gas than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
+/**
+ * More gas than any scenario message needs. The limit is fixed because a simulation would reject messages that are meant to fail in
+ * a block.
+ */
 const GAS_LIMIT = 1_500_000n;
 
 export function createScenarioChain(profile: ChainProfile, client: PooledChainClient, signal: AbortSignal) {
@@ -57,7 +60,7 @@ export function createScenarioChain(profile: ChainProfile, client: PooledChainCl
         );
       return { hash: toHex(hash).toUpperCase(), confirmation, response: responseOf(type, confirmation) };
     },
-    /** Returns the events of the first transaction that matches. Empty if no transaction matches. */
+    /** Returns the events of the first transaction that matches the query, or an empty list if none matches. */
     eventsOf: async (query: string): Promise<SearchPage["txs"][number]["result"]["events"]> => {
       const { txs } = await raceAbort(client.comet.txSearch({ query, per_page: 1 }), signal);
       return txs[0]?.result.events ?? [];

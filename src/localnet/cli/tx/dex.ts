@@ -131,7 +131,7 @@ function price(text: string): string {
   return text;
 }
 
-/** Combines two lists of flags into one list of options, with an entry for each position. */
+/** Combines the two flag lists into the message's list of deposit options, with one entry per deposit. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -184,7 +184,7 @@ const LINES = {
 /** Names of the dex's messages, without `Msg`. */
 type DexMessageName = "Deposit" | keyof typeof LINES;
 
-/** Formats a message's response for people to read. */
+/** Formats a message's response as human-readable text. */
 export function formatDexResponse(name: DexMessageName, response: JsonValue): string {
   return name === "Deposit" ? depositTable(response) : valueTable(LINES[name], response);
 }
@@ -205,7 +205,7 @@ const POSITION_COLUMNS = [
   column("ERROR", "error"),
 ];
 
-/** Formats a table with one row per position, followed by the total shares issued. */
+/** Formats a table with one row per deposit, followed by the total shares issued. */
 function depositTable(response: JsonValue): string {
   const [in0, in1, failed] = ["reserve0_deposited", "reserve1_deposited", "failed_deposits"].map((name) =>
     listAt(response, name),

@@ -15,7 +15,7 @@ import { type Fields, textOf, type FieldWords, isJsonObject } from "../command-i
 import { message, messageCommands, type MessageGroup, messageCommand } from "../module-tx.ts";
 import { parseDuration, parseUint64 } from "../../../platform/cli/options.ts";
 
-/** `relaywatch tx ibc`: IBC steps that people perform themselves. Relayers perform all other steps. */
+/** `relaywatch tx ibc`: IBC messages that users send themselves. Relayers send all others. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** Encodes the update. The header in it is already encoded, and is copied unchanged. */
+/** Encodes MsgUpdateClient. The header in `client_message` is already encoded and is copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -151,7 +151,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. The default timeout is used unless a timeout or a height is given. */
+/** Returns a transfer's timeouts. If neither a timeout nor a height is given, the transfer times out after 10 minutes. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,
@@ -228,7 +228,10 @@ const SHORT: MessageGroup = {
   },
 };
 
-/** `relaywatch tx transfer`: the same command without the port argument, because the port is almost always `transfer`. */
+/**
+ * `relaywatch tx transfer`: like `tx ibc-transfer transfer` without the port argument, because the port is almost always
+ * `transfer`.
+ */
 export function txTransferCommand(context: CliContext): ReturnType<typeof messageCommand> {
   return messageCommand(SHORT, "transfer", context);
 }

@@ -11,10 +11,10 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Maximum size to read, in case the wrong file is given. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
-/** `relaywatch tx MODULE`, for modules with few messages. Names and arguments match Cosmos SDK programs. */
+/** `relaywatch tx MODULE`, for modules with few messages. Command names and arguments match Cosmos SDK programs. */
 const MODULE_MESSAGES = {
   bank: {
     service: "cosmos.bank.v1beta1.Msg",
@@ -136,7 +136,7 @@ function unusable(file: string, cause: unknown): CliError {
   return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
 }
 
-/** Command-line names for votes. */
+/** Vote options by their command-line names. */
 const OPTIONS: Readonly<Record<string, string>> = {
   yes: "VOTE_OPTION_YES",
   abstain: "VOTE_OPTION_ABSTAIN",
@@ -205,7 +205,7 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Maximum size to read, in case the wrong file is given. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
 /** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */

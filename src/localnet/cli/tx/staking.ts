@@ -73,19 +73,19 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** The chain keeps the current text of a field with this value. */
+/** A field value for which the chain keeps the field's current text. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Maximum size to read, in case the wrong file is given. */
+/** Maximum file size in bytes, in case the wrong file is given. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();
 
-/** File format of `create-validator` in Cosmos SDK programs. */
+/** File format of the `create-validator` command in Cosmos SDK programs. */
 const validatorFile = z.strictObject({
   pubkey: z.strictObject({ "@type": z.string(), key: z.string() }),
   amount: z.string().transform(checkedBy(parseCoin)),

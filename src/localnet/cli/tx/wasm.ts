@@ -10,7 +10,7 @@ import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Who may instantiate a contract from the code. */
+/** Options that set who may instantiate contracts from the code. */
 const PERMISSION = {
   everybody: () =>
     new Option("--instantiate-everybody", "let anyone create contracts from the code").conflicts([
@@ -125,7 +125,7 @@ export const txWasmCommand = messageCommands({
   },
 });
 
-/** Returns undefined to use the chain's default permission. */
+/** Returns the instantiation permission. Undefined selects the chain's default. */
 function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
   if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
   if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };

@@ -1,15 +1,15 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
 
 /**
- * Default processor time limit for a query or simulation. While one is running, the node makes no blocks and handles no other
- * requests. Limited only by a block's gas, an endless loop could run for six seconds.
+ * Default CPU time limit for a query or simulation. While either is running, the node makes no blocks and handles no other
+ * requests. If only the block gas limit applied, an endless loop could run for six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
 /** Clocks for a deadline, in ms. */
 export interface DeadlineDeps {
   readonly monotonicMs: () => number;
-  /** Processor time used by this process so far. */
+  /** CPU time used by this process so far. */
   readonly cpuMs: () => number;
 }
 
@@ -22,8 +22,8 @@ const SYSTEM: DeadlineDeps = {
 };
 
 /**
- * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since the
- * call. Load from other processes is not included, so requests end at the same point on a busy machine.
+ * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of CPU time since the call. CPU
+ * time excludes other processes, so the machine's load does not matter.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();

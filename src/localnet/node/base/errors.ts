@@ -10,7 +10,9 @@ export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
-/** Checks a 1-based page number. An empty list has one page. Throws {@link PageError} with the same message as CometBFT. */
+/**
+ * Checks a page number, which starts at 1. An empty list has one page. Throws {@link PageError} with the same message as CometBFT.
+ */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (page >= 1 && page <= pages) return;
@@ -23,7 +25,6 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  /** A write to disk failed. */
   | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }

@@ -6,7 +6,7 @@ import { PROFILE_NAMES, type ProfileName } from "../../chain/deviations/deviatio
 import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "./errors.ts";
 
-/** Consensus parameters. Of these, a header's `consensus_hash` covers only the two block limits. */
+/** Consensus parameters. A header's `consensus_hash` covers only `maxBytes` and `maxGas`. */
 export interface ConsensusParams {
   /** Maximum size of an encoded block, in bytes. */
   readonly maxBytes: bigint;
@@ -15,11 +15,11 @@ export interface ConsensusParams {
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** First height with vote extensions. With 0, vote extensions are disabled, and blocks contain only transactions. */
+  /** First height with vote extensions. If 0, vote extensions are disabled, and blocks contain only transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** Default parameters of a local chain. They match the real network, except that vote extensions are disabled. */
+/** Default parameters of a local chain, as on the real network, except that vote extensions are disabled. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -47,7 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses JSON in the format of {@link consensusParamsToJson}. All parameters are required. Throws the field's error. */
+/** Parses JSON in the format of {@link consensusParamsToJson}. All parameters are required. Throws the invalid field's error. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -62,7 +62,7 @@ function parseConsensusParams(params: JsonField): ConsensusParams {
   };
 }
 
-/** Reads a 64-bit integer, which CometBFT's JSON represents as a string. Throws the field's error. */
+/** Reads a 64-bit integer, which CometBFT's JSON represents as a string. Throws the field's error for any other value. */
 function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");
@@ -104,7 +104,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. A restart compares the bytes, so the order of fields in `appState` matters. */
+/** Encodes a document as JSON. A restart compares the encoded bytes, so the field order in `appState` matters. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
@@ -177,7 +177,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only that the value is an object. Its fields are JSON values, because documents come from JSON or typed code. */
+/** Checks only that the value is an object. The object's fields are JSON values, because documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
-/** Decodes hex. Throws a plain error with the message from Go's `encoding/hex`. */
+/** Decodes hex. Throws an `Error` with the message from Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -16,7 +16,7 @@ function printRune(rune: string): string {
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
 }
 
-/** Decodes standard base64, ignoring line breaks. Throws a plain error with the message from Go's `encoding/base64`. */
+/** Decodes standard base64, ignoring line breaks. Throws an `Error` with the message from Go's `encoding/base64`. */
 export function goBase64Decode(text: string): Uint8Array {
   const compact = text.replaceAll(/[\r\n]/g, "");
   const bad = /[^A-Za-z0-9+/]/.exec(compact);
@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Returns true if the text from `at` on is exactly the padding that is required. */
+/** Returns true if the text from `at` to its end is exactly the required padding. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");
@@ -36,7 +36,7 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON. Throws a plain error with the message from Go's `encoding/json`. */
+/** Parses JSON. Throws an `Error` with the message from Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -46,7 +46,7 @@ export function goJsonParse(text: string): unknown {
   }
 }
 
-/** Returns the name of a JSON value's type in errors from Go's `encoding/json`. */
+/** Returns a JSON value's type name as it appears in errors from Go's `encoding/json`. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

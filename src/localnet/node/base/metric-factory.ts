@@ -1,6 +1,5 @@
 import { Gauge, Histogram, type Registry } from "prom-client";
 
-/** Returns functions that create metrics in a registry. */
 export function metricFactory(registry: Registry) {
   const registers = [registry];
   return {

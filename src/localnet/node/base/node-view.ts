@@ -3,7 +3,7 @@ import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../.
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
-/** A committed block. It contains no evidence. */
+/** A committed block, without evidence. */
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
@@ -20,7 +20,7 @@ export interface StoredResults {
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** Hash of the state after this block. The header of the next block contains this hash. */
+  /** Hash of the state after this block, which the next block's header contains. */
   readonly appHash: Uint8Array;
 }
 
@@ -43,7 +43,7 @@ export interface SearchRequest {
 
 /** A page of search results. `total` counts the results on all pages. */
 export interface SearchPage<T> {
-  /** Results on this page, which are decoded lazily. Can be iterated only once. */
+  /** Results on this page, which are decoded lazily and can be iterated only once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
@@ -59,11 +59,11 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
-  /** Lowest height whose block is available. Before the first block, the initial height. */
+  /** Lowest height whose block is available, or the initial height before the first block. */
   readonly earliestHeight: bigint;
 }
 
-/** Hash of a broadcast transaction, and its CheckTx result. With code 0, the transaction is in the mempool. */
+/** Hash of a broadcast transaction, and its CheckTx result. If the code is 0, the transaction is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
@@ -90,7 +90,7 @@ export interface NodeView {
   readonly results: (height: bigint) => StoredResults | undefined;
   /** Returns the commit for a block: from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validators that sign a block, with proposer and priorities. Known up to one height above the latest. */
+  /** Returns the validators that sign a block, with proposer and priorities. Available up to one height above the latest block. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
   /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
@@ -111,7 +111,10 @@ export interface NodeView {
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
 
-/** Returns an id in CometBFT's format (40 hex digits), derived from the names. A node without peers needs no key. */
+/**
+ * Returns a node id in CometBFT's format (40 hex digits). The id is derived from the names, because a node without peers needs no
+ * key.
+ */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }

@@ -1,7 +1,10 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/** Thrown if a request waits too long or the queue is full. HTTP servers then return 503, and the gRPC server Unavailable. */
+/**
+ * Thrown if a request waits too long or the queue is full. HTTP servers then return status 503, and the gRPC server returns
+ * `Unavailable`.
+ */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -12,31 +15,37 @@ export class BusyError extends Error {
 /** Response header that tells a client to retry after a {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** A call within a request. A long computation may await `pause`, but nothing else. No other request runs in the meantime. */
+/** A call within a request. A long call may await `pause`, but nothing else. During a pause, no other request in the queue runs. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** Limits the size of responses that clients have not read yet. A request starts once its response has room in the budget. */
+  /** Limits the size of responses that clients have not read yet. A request starts once the budget has room for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
 /** Runs requests from all of a node's servers, one at a time. */
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
-/** Maximum number of waiting requests. Far below the connection limit, so that new clients can replace rejected ones. */
+/**
+ * Maximum number of waiting requests. The number is far below the connection limit, so that new clients can replace rejected
+ * clients.
+ */
 export const MAX_WAITING_REQUESTS = 256;
-/** How long a request may wait to start before it is rejected. */
+/** Maximum time that a request waits to start before it is rejected. */
 const MAX_WAIT_MS = 5_000;
-/** How long a request may wait for response capacity before it is rejected. It is short because other requests wait behind it. */
+/**
+ * Maximum time that a request waits for response capacity before it is rejected. The limit is short because all other requests wait
+ * for this request.
+ */
 const MAX_CAPACITY_WAIT_MS = 2_000;
 /** The queue is overloaded if its oldest request has waited longer than this. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum working time without a pause. It is short because making a block takes several event loop turns. */
+/** Maximum working time without a pause. The limit is short because making a block takes several event loop turns. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for the same time, even if it is not overloaded. Otherwise, new clients could not
- * connect during a flood of slow requests, because the event loop accepts only one connection per turn.
+ * After working for this long, the queue rests for the same time, even if it is not overloaded. Without this rest, new clients
+ * could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -54,9 +63,9 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue. After every 10 ms of work, or after a longer call, it lets the process do other work. If it is overloaded or a
- * call was long, it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs
- * the newest request first, because clients that have waited long are part of the flood or have given up.
+ * Creates a queue that lets the process do other work after every 10 ms of work, or after a longer call. If the queue is overloaded
+ * or a call was long, it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue
+ * runs the newest request first, because clients that have waited long are part of the flood or have given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -118,7 +127,7 @@ export function createWorkQueue(
   };
   return {
     /**
-     * Runs a request's calls in order and resolves with their results. No other request runs in between, so that only one
+     * Runs a request's calls in order and resolves with their results. No other request runs between these calls, so that only one
      * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error if the
      * client has disconnected.
      */

@@ -11,11 +11,11 @@ import type { HeightRecord } from "../storage/block-codec.ts";
 /** State on which the next block depends, as in CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block. Before the first block, the initial height minus 1. */
+  /** Height of the last block, or the initial height minus 1 before the first block. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: comet.BlockId;
-  /** Time of the last block. Before the first block, the genesis time. */
+  /** Time of the last block, or the genesis time before the first block. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: comet.Commit;
@@ -108,12 +108,12 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * Validator sets are stored at every multiple of this height, and whenever they change. Sets in between are computed on reads,
- * with at most this many rotations.
+ * Validator sets are stored at every multiple of this height, and whenever they change. Reads compute the sets for the heights in
+ * between, with at most this many rotations.
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block: the set for `height`, or none. */
+/** Returns the validator sets to store with a block: either the set for `height` or no set. */
 export function setsToKeep(
   height: bigint,
   set: comet.ValidatorSet,
@@ -122,7 +122,10 @@ export function setsToKeep(
   return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
 }
 
-/** Returns a height's validator set with proposer and priorities. Undefined below the first stored set. At most 64 rotations. */
+/**
+ * Returns a height's validator set with proposer and priorities. Undefined for heights below the first stored set. Computes at most
+ * 64 rotations.
+ */
 export function validatorsAt(store: BlockStore, height: bigint): comet.ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);
   if (stored === undefined) return undefined;

@@ -24,7 +24,7 @@ export interface ProducedBlock {
 /** Makes blocks one at a time. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** The steps of making a block. Each `next` runs one step, and the generator finally returns the block. */
+/** The steps of making a block. Each call to `next` runs one step, and the last step returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -40,9 +40,9 @@ export interface EngineDeps {
 }
 
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
-/** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
+/** Bytes per block: CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
 const BLOCK_OVERHEAD = 731n;
-/** Per validator in the last commit: MaxCommitSigBytes 109, plus 2 bytes for the protobuf tag and length. */
+/** Bytes per validator in the last commit: MaxCommitSigBytes (109), plus 2 for the protobuf tag and length. */
 const SIGNATURE_OVERHEAD = 111n;
 
 export function createEngine(initial: ChainState, deps: EngineDeps) {
@@ -79,12 +79,12 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first step proposes, signs and executes the block; the second commits it and writes
-     * it in one durable transaction. In between, `state` and queries still show the previous block. The caller must finish a
-     * block before starting another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block; the second commits it and writes it
+     * in one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish
+     * a block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before anything has changed. All other errors are final: later calls throw the same error,
-     * and the node must stop. After a restart, the node continues from the last block on disk.
+     * Throws `NodeError` `no-quorum` before changing any state. Any other error is final: later calls throw the same error, and the
+     * node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
     /** Continues from an earlier state. The store and the application must already be at this state, and no block may be open. */
@@ -164,7 +164,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/** Merges the updates. For the same key, a scheduled update takes precedence over the application's. */
+/** Merges scheduled validator updates with the application's. For the same key, the scheduled update takes precedence. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],
@@ -173,9 +173,8 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Updates from block H change the set for H + 2, because H's header already commits to the set
- * for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises the priorities of all other
- * validators.
+ * Returns the state after a block. Updates from block H change the set for H + 2, because H's header already commits to the set for
+ * H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all other validators' priorities.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

@@ -23,7 +23,7 @@ const MIN_VOTE_DELAY_NS = 1_000_000n;
 /** Time between consecutive votes in a commit, because real validators do not vote in the same nanosecond. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** Parts of the next block that do not follow from the chain state. */
+/** Parts of the next block that the chain state does not determine. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -139,16 +139,16 @@ export function toRequest(
   };
 }
 
-/** The consensus round in which a block is decided, and the proposer of that round. */
+/** The consensus round that decides a block, and that round's proposer. */
 interface Turn {
   readonly round: number;
   readonly proposer: comet.Validator;
 }
 
 /**
- * Prevents an endless loop. A present validator proposes after a few rounds per absent validator: priorities span at most twice
- * the total power, and each round costs an absent proposer more than two thirds of the total power, because absent validators
- * have less than a third.
+ * Prevents an endless loop. A present validator proposes after a few rounds per absent validator, because priorities span at most
+ * twice the total power. Absent validators have less than a third of it, so each round costs an absent proposer more than two
+ * thirds.
  */
 const MAX_ROUNDS = 10_000;
 

@@ -91,7 +91,9 @@ export function createMempool(
      * {@link MempoolError} without running CheckTx. A transaction that failed its check may be added again.
      */
     add,
-    /** Removes the transactions in a committed block and rechecks all others. `results` and `txs` are in the same order. */
+    /**
+     * Removes a committed block's transactions and rechecks all remaining transactions. `results` and `txs` are in the same order.
+     */
     update,
     /** Removes all transactions and clears the cache. */
     clear: () => {
@@ -105,14 +107,16 @@ export function createMempool(
     txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),
     count: (): number => pool.size,
     bytes: (): number => bytes,
-    /** Returns the number of failed first checks since startup. */
+    /** Returns how many times since startup a transaction failed its first CheckTx. */
     failed: (): number => failed,
     /** Returns the number of rechecks since startup, whatever their result. */
     rechecked: (): number => rechecked,
   };
 }
 
-/** Stops at the first transaction that does not fit, because later transactions may depend on it, e.g. by their sequence. */
+/**
+ * Returns the transactions before the first that does not fit, because later transactions may depend on it, e.g. by their sequence.
+ */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,
@@ -130,7 +134,7 @@ function reap(
   return taken;
 }
 
-/** Throws errors with CometBFT's messages. */
+/** Throws {@link MempoolError} with CometBFT's message if the transaction is too large or does not fit. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(
@@ -146,7 +150,7 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
   }
 }
 
-/** Creates a cache of the hashes of recent transactions, with which copies are rejected without running CheckTx. */
+/** Creates a cache of recent transactions' hashes, used to reject duplicates without running CheckTx. */
 function createTxCache(capacity: number) {
   // A set iterates in insertion order, so its first element is the oldest. Adding a hash again moves it to the end.
   const hashes = new Set<string>();

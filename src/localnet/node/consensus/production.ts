@@ -11,7 +11,7 @@ export type Production = ReturnType<typeof createProduction>;
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, at the point where a validator would extend its vote. May take long. Rejects only on abort. */
+  /** Runs before each timed block, when a validator would extend its vote. A slow step delays the block. Rejects only on abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer.
- * Similarly, CometBFT's `timeout_commit` starts with the votes for a block and includes its execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. Likewise,
+ * CometBFT's `timeout_commit` starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -114,7 +114,7 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
   // Blocks that are on disk but not yet published. Up to two, because `makeNow` may run in the last pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
-  /** Runs a step. Returns the block if this was the last step, and undefined otherwise. */
+  /** Runs a step. Returns the block after the last step, and undefined after any other step. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;

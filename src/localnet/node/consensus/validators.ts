@@ -46,7 +46,7 @@ export function createValidators(
     /** Returns the key for an address. Undefined if the validator is absent or its key is not on this node. */
     signingKey: (address: Uint8Array): ValidatorKey | undefined =>
       absent.has(toHex(address)) ? undefined : keys.get(toHex(address)),
-    /** Replaces the set of absent validators. From now on, these validators do not sign, and all others do. */
+    /** Replaces the set of absent validators. These validators stop signing, and all other validators sign. */
     setAbsent: (addresses: readonly Uint8Array[]) => {
       absent = new Set(addresses.map(toHex));
     },
@@ -71,7 +71,10 @@ export function createValidators(
   };
 }
 
-/** Throws if the updates are invalid, because in a block they would stop the node. Applies them to a copy of the set. */
+/**
+ * Throws if the updates are invalid, because a block with invalid updates would stop the node. Applies the updates to a copy of the
+ * set.
+ */
 function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);
@@ -84,7 +87,7 @@ function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]
 /** A validator's Ed25519 key pair. */
 export interface ValidatorKey {
   readonly publicKey: Uint8Array;
-  /** 20 bytes. */
+  /** 20-byte address. */
   readonly address: Uint8Array;
   readonly sign: (message: Uint8Array) => Uint8Array;
 }

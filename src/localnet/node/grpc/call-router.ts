@@ -42,16 +42,19 @@ export interface UnaryReply {
   readonly height: bigint | undefined;
 }
 
-/** All unary methods of the application and the node. The functions never throw: bugs are logged, and callers do not see them. */
+/**
+ * All unary methods of the application and the node. The functions never throw: they log a bug and return the error "internal
+ * error".
+ */
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names in requests and responses. Default: as in the definitions. */
+  /** Field numbers and names in requests and responses. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
   readonly queue: WorkQueue;
-  /** Runs an `abci_query`. The path is a method's gRPC path or one of the application's other paths. */
+  /** Runs an `abci_query`. The path is either a method's gRPC path or any other path that the application supports. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
@@ -61,7 +64,7 @@ export type ServerFactory = (router: CallRouter) => NodeServer;
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates a node's router. Methods of the node take precedence over methods of the application. */
+/** Creates a node's router, in which the node's methods take precedence over the application's. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,
@@ -93,7 +96,7 @@ export function createCallRouter(
   };
 }
 
-/** Calls a method, then `convert`, in one turn of the node's queue. Returns Unavailable if the node is too busy. */
+/** Calls a method and then `convert`, in one turn of the node's queue. If the node is too busy, the reply is `Unavailable`. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,

@@ -25,7 +25,6 @@ import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
-  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
   readonly chainName: string;
 }
 
@@ -34,10 +33,10 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** How long open calls may continue while the server closes. */
+/** Maximum time for open calls to finish while the server closes. */
 const GRACE_MS = 500;
 
-/** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods, and server reflection. */
+/** Creates the gRPC server ("grpc"), without TLS. The server offers all of the router's methods, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
@@ -88,15 +87,18 @@ interface GrpcServerDeps {
   readonly logger: Logger;
 }
 
-/** Same as the SDK's default. */
+/** Maximum request size, as in the SDK. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** The SDK's default is 2 GiB, but a response of that size could fill the process's memory. */
+/** Maximum response size. The SDK's default is 2 GiB, but such a response could fill the process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
-/** Creates a server for reflection and the router's unary methods, whose bytes it passes through. The caller adds connections. */
+/**
+ * Creates a server for reflection and the router's unary methods. The server passes encoded unary messages through unchanged. The
+ * caller adds connections.
+ */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
   const server = new Server({
@@ -156,7 +158,7 @@ function unaryHandler(
   };
 }
 
-/** Handles reflection streams. Responses are in the same order as requests. */
+/** Handles reflection streams, with responses in the order of the requests. */
 function reflectionHandler(
   openStream: () => ReturnType<typeof createReflectionStream>,
   logger: Logger,
@@ -177,7 +179,7 @@ function reflectionHandler(
 }
 
 interface GrpcConnectionLimits {
-  /** Once the limit is reached, each new connection replaces the connection that has been idle longest. */
+  /** Maximum number of connections. At the limit, each new connection replaces the connection that has been idle longest. */
   readonly maxConnections: number;
   /** Maximum time until the client's HTTP/2 preface arrives. */
   readonly prefaceTimeoutMs: number;
@@ -187,7 +189,10 @@ interface GrpcConnectionLimits {
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /** Bytes received by the last check. Sent bytes do not count, because the server sends settings and pings to every client. */
+  /**
+   * Number of bytes received up to the last check. Sent bytes are ignored, because the server sends settings and pings to every
+   * client.
+   */
   bytesRead: number;
 }
 
@@ -230,7 +235,7 @@ function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget)
         if (connections.get(peer)?.socket === socket) connections.delete(peer);
       });
     },
-    /** Counts the unsent bytes of responses. */
+    /** Counts the unsent bytes of responses in the send budget. */
     interceptor,
   };
 }

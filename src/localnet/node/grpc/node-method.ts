@@ -7,9 +7,9 @@ import type { NodeView } from "../base/node-view.ts";
 
 export interface ServiceContext {
   readonly view: NodeView;
-  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
+  /** Chain name in its own modules' type URLs, e.g. "neutron". */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: as in the definitions. */
+  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
   /** Bech32 prefix of consensus addresses, e.g. "neutronvalcons". */
   readonly consensusPrefix: string;
@@ -26,7 +26,10 @@ export interface NodeMethod {
 
 type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
-/** A method that reads no chain state. It works before the first block, and cannot be called through `abci_query`. */
+/**
+ * Path of a method that reads no chain state, and therefore works before the first block. The method cannot be called through
+ * `abci_query`.
+ */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
 /** Value type of a generated message type. */
@@ -47,7 +50,7 @@ type NodeFunctions<Wire> = {
   >;
 };
 
-/** Creates a service's methods from functions on decoded messages. They throw `UnreadableRequest` if decoding fails. */
+/** Creates a service's methods from functions on decoded messages. The methods throw `UnreadableRequest` if decoding fails. */
 export function nodeMethods<Wire>(
   service: string,
   wire: Wire,
@@ -69,10 +72,10 @@ export function nodeMethods(
   });
 }
 
-/** Metadata key. In a request, it selects a height; in a response, it reports the height that was read. */
+/** Metadata key that selects a height in a request, and reports the height that was read in a response. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/** Returns the requested height or, like baseapp, 0 (latest) unless there is exactly one value. Throws `ModuleError` sdk/18. */
+/** Returns the requested height, or 0 (latest) unless there is exactly one value, like baseapp. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;
@@ -86,7 +89,7 @@ export function blockHeightOf(values: readonly string[]): bigint {
   }
 }
 
-/** Throws `ModuleError`, with baseapp's message, if queries cannot read this height. 0 is the latest height. */
+/** Throws `ModuleError`, with baseapp's message, if queries cannot read this height. Height 0 selects the latest state. */
 export function requireQueryHeight(height: bigint, latest: bigint, prove = false): void {
   if (height < 0n) {
     throw ErrInvalidRequest("cannot query with height < 0; please provide a valid height");

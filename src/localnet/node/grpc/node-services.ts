@@ -181,7 +181,7 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): wire.V
 /** First path segments that `ABCIQuery` accepts. */
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
-/** Runs an `abci_query` over gRPC. It can read stores and the application, but does not accept gRPC paths. */
+/** Runs an `abci_query` over gRPC. The method can read stores and the application, but does not accept gRPC paths. */
 function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wire.ABCIQueryResponse {
   const { path, data, height, prove } = request;
   if (path === "") throw new QueryError(GrpcCode.InvalidArgument, "empty query path");
@@ -202,12 +202,12 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
   };
 }
 
-/** The SDK release that the node reports. Clients use it to decide how to behave. */
+/** The SDK release that the node reports. Clients adapt their behavior to this release. */
 const SDK_VERSION = "v0.50.11";
 
 /**
  * Modules whose behaviour the chain follows, with the deployed chain's releases. Hermes rejects a chain that lacks the first two,
- * and chooses its block encoding by the third.
+ * and chooses its block encoding by the third module's version.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },

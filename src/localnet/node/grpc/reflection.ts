@@ -19,15 +19,15 @@ import { GrpcCode } from "../../chain/runtime/errors.ts";
 export interface ReflectionOptions {
   /** gRPC paths of the server's methods, except reflection, with the chain's own name. */
   readonly paths: readonly string[];
-  /** Name used in the chain's own files and symbols. */
+  /** Chain name in the chain's own file names and symbols. */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: as in the definitions. */
+  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates a reflection stream. Each file is sent with its imports, and only once per stream. */
+/** Creates a reflection stream, which sends each file with its imports, and only once. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -90,7 +90,7 @@ function notFound(): MessageResponse {
 interface StreamScope {
   readonly chainName: string;
   readonly proto: ProtoVariant | undefined;
-  /** gRPC paths. */
+  /** gRPC paths of the served methods. */
   readonly served: ReadonlySet<string>;
   /** Files already sent on this stream. */
   readonly sent: Set<string>;

@@ -21,7 +21,9 @@ import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-qu
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./node-services.ts";
 
-/** `cosmos.tx.v1beta1.Service`, without Simulate (served by the application) and the two amino methods, which are not used. */
+/**
+ * `cosmos.tx.v1beta1.Service`, without Simulate, which the application serves, and without the two amino methods, which are unused.
+ */
 export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
   GetTx: ({ hash }, context) => getTx(hash, context),
   GetTxsEvent: searchTxs,
@@ -67,7 +69,7 @@ function getBlockWithTxs(
   };
 }
 
-/** Returns `limit` entries from `offset` on. With `reverse`, counts from the end of the block. */
+/** Returns `limit` entries from `offset` on. With `reverse`, entries are counted from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -82,7 +84,7 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
-/** CometBFT's maximum page size. Larger limits are silently reduced. */
+/** CometBFT's maximum page size. A larger limit is silently reduced to this value. */
 const MAX_PAGE_SIZE = 100n;
 
 /** Returns the transaction with this hash, in upper- or lower-case hex. Throws `QueryError`. */
@@ -133,7 +135,9 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
   };
 }
 
-/** Maximum message size that grpc-go clients accept by default. Printing such a message as JSON takes most of a second. */
+/**
+ * Maximum message size that grpc-go clients accept by default. Formatting a message of this size as JSON takes most of a second.
+ */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
@@ -183,7 +187,7 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-too-large": 21,
 };
 
-/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. SDK 0.47 removed the mode block. */
+/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. SDK 0.47 removed the block mode. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {

@@ -58,15 +58,15 @@ interface OracleDeps {
 
 type Prices = ReadonlyMap<string, bigint>;
 
-/** The current path, followed by the only path that deployed v1 sidecars serve. */
+/** Paths of the price API: the current path, and the only path that deployed v1 sidecars serve. */
 const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. A single deadline covers the whole vote, i.e. both paths and the wait for a connection. If a
- * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator
- * therefore slows down while its sidecar is down.
+ * Creates an oracle client with a single deadline for the whole vote, i.e. for both paths and the wait for a connection. If a
+ * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator therefore
+ * slows down while its sidecar is down.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -82,8 +82,9 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote has no prices, because a missing
-     * sidecar must not stop the chain. `signal` must last as long as the node, because reconnecting continues between votes.
+     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote contains no prices, because a missing
+     * sidecar must not stop the chain. `signal` must remain active as long as the node runs, because reconnecting continues between
+     * votes.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -134,14 +135,12 @@ function parsePrices(document: unknown): Prices {
   );
 }
 
-/** A complete response from the sidecar. */
 export interface SidecarResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly text: string;
 }
 
-/** Sends requests to the sidecar's port. */
 export interface SidecarTransport {
   /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
@@ -154,9 +153,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection. After a refusal, retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min between attempts. A node
- * therefore keeps failing for a while after its sidecar has come back, and for longer after a long outage. gRPC varies each delay
- * by a fifth; here, the delays are exact, so that rehearsals are repeatable.
+ * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
+ * min between attempts. A node therefore keeps failing for a while after its sidecar has come back, and for longer after a long
+ * outage. gRPC varies each delay by a fifth; here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -175,7 +174,10 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     return attempt;
   };
   return {
-    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` also ends reconnecting. */
+    /**
+     * Sends a request once the sidecar is connected. `requestSignal` aborts only this request; `lifeSignal` also stops
+     * reconnecting.
+     */
     get: async (
       path: string,
       requestSignal: AbortSignal,
@@ -235,14 +237,14 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** Percentage of the sidecar's price that votes contain while `price-deviation` is on. */
+/** Voted prices, in percent of the sidecar's prices, while the fault `price-deviation` is on. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. All other validators' sidecars always have prices: the current or last prices from this node's sidecar. A
- * manual block uses the votes from the last timed block.
+ * Creates all validators' price votes. All validators except this node's vote for the last prices from its sidecar, even while the
+ * sidecar is down. A block made without a price request repeats the prices of the previous votes.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();
@@ -266,7 +268,7 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices for which this node's validator votes from now on. If empty, it votes without prices. */
+    /** Sets the prices for which this node's validator votes from now on. If there are none, its vote extension is empty. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;

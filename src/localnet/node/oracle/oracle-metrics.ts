@@ -4,7 +4,7 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node counts this response as successful, but does not vote for its prices. */
+  /** False if a price is not an integer. A real node counts such a response as successful, but does not vote for its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker, e.g. "btc/usd". Empty on failure. */
@@ -20,8 +20,8 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` families. As on a real node, counters have the type gauge, and a series appears only with its first event.
- * Until its first failure since startup, a node therefore has no series with `status="Failure"`.
+ * Creates the `app_*` metric families. As on a real node, counters have the type gauge, and a series appears only after its first
+ * event. A node without failures since startup therefore has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);

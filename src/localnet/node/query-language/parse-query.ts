@@ -1,7 +1,7 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 
-/** Kinds of tokens, named as in CometBFT's error messages. */
+/** Token kinds, named as in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"
@@ -19,7 +19,7 @@ type TokenKind =
 
 interface Token {
   readonly kind: TokenKind;
-  /** The token's text, without quotes and without the keyword that precedes a time. */
+  /** The token's text, without quotes and without the keyword `TIME` or `DATE`. */
   readonly text: string;
   /** The token's offset in UTF-8 bytes, as in CometBFT's error messages. */
   readonly offset: number;
@@ -192,7 +192,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws if its kind is not among the wanted kinds. */
+/** Returns the next token. Throws {@link QueryLanguageError} at the end of the query or if the token's kind is not wanted. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
@@ -233,8 +233,8 @@ function toOperand(token: Token): Operand {
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns true if a subscription's query matches, i.e. if each condition holds for at least one value of its tag. As in
- * CometBFT's `Query.Matches`, different events may satisfy different conditions.
+ * Returns true if a subscription's query matches, i.e. if each condition holds for at least one value of its tag. As in CometBFT's
+ * `Query.Matches`, separate events may satisfy separate conditions.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
@@ -290,7 +290,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns true if a value satisfies a condition. False if the value and the operand are of different kinds. */
+/** Returns true if a value satisfies a condition. A value of another kind than the operand never satisfies the condition. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
@@ -313,7 +313,9 @@ export function holds(condition: Condition, value: string): boolean {
   }
 }
 
-/** Compares a value with an operand. Returns a number as for `sort`, or undefined if the value is of another kind. */
+/**
+ * Compares a value with an operand. Returns a number like a comparator for `sort`, or undefined if the value is of another kind.
+ */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;
   if (operand.kind === "time") {
@@ -325,7 +327,7 @@ function compare(value: string, operand: Operand): number | undefined {
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }
 
-/** Compares two unsigned decimals of any length. Returns a number as for `sort`. */
+/** Compares two unsigned decimals of any length, like a comparator for `sort`. */
 function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

@@ -22,13 +22,16 @@ import type { FoundRoute, Route } from "./route-table.ts";
 import { Buffer } from "node:buffer";
 
 export interface RequestSource {
-  /** Parses the form. This is a function because parse errors only matter if the route takes query parameters. */
+  /**
+   * Parses the form values. This function is called only if the route takes query parameters, because otherwise parse errors do not
+   * matter.
+   */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
 }
 
-/** Encodes the gRPC request for a REST call. Throws a plain error with the gateway's InvalidArgument message. */
+/** Encodes the gRPC request for a REST call. Throws an `Error` with the gateway's InvalidArgument message. */
 export function buildRequest({ route, variables }: FoundRoute, source: RequestSource): Uint8Array {
   if (route.body === "*") return parseBody(route.requestType, source.body, source.chainName);
   const desc = requireMessage(route.requestType);
@@ -38,7 +41,10 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
-/** Returns true if a route takes query parameters. As in the gateway, it does unless its path sets all fields. */
+/**
+ * Returns true if a route takes query parameters. As in grpc-gateway, a route takes query parameters unless its path sets all
+ * request fields.
+ */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -67,7 +73,7 @@ const INDEXED = /^(.*)\[(.*)\]$/;
 /**
  * Sets fields from query parameters, like `PopulateQueryParameters` in grpc-gateway 1.16. A parameter has the original or
  * lowerCamel name of its field; dots select fields of nested messages. Repeated fields take all values, and other fields only the
- * first value. Unknown names and path variables are ignored. Throws a plain error with the gateway's message.
+ * first value. Unknown names and path variables are ignored. Throws an `Error` with the gateway's message.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -141,7 +147,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A time needs no quotes. */
+/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A timestamp needs no quotes. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -151,7 +157,7 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Encodes a JSON body. A blank body is an empty request. Throws a plain error, with Go's message if it was recorded. */
+/** Encodes a JSON body. A blank body is an empty request. Throws an `Error`, with Go's message where that message is known. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
@@ -165,7 +171,10 @@ function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws the errors that Go's `jsonpb` reports for a message's top level. `messageFromJson` finds errors at deeper levels. */
+/**
+ * Throws the errors that Go's `jsonpb` reports for a message's top-level fields. `messageFromJson` reports errors in nested
+ * messages.
+ */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(
@@ -194,12 +203,12 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
 /** Value of a field, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** Where a value in a request comes from. The gateway parses enums in a path differently from enums in a query. */
+/** Where a value in a request comes from. grpc-gateway parses enums in a path differently from enums in a query. */
 type ValueSource = "path" | "query";
 
 /**
- * Parses a value as grpc-gateway 1.16 does. Integers may have any Go notation (0x10, 0b1, 010, 1_000), enums are names or
- * numbers, and bytes may be in either base64 alphabet. Throws a plain error with Go's message.
+ * Parses a value as grpc-gateway 1.16 does. Integers may have any Go notation (0x10, 0b1, 010, 1_000), enums are names or numbers,
+ * and bytes may be in either base64 alphabet. Throws an `Error` with Go's message.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
@@ -254,7 +263,7 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** Returns an enum's number. NaN, which matches no enum value, if the text is not an integer. */
+/** Returns an enum's number, or NaN, which matches no enum value, if the text is not an integer. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
@@ -269,7 +278,9 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Decodes standard base64, or else URL-safe base64. If both fail, reports the second error, like the gateway. */
+/**
+ * Decodes standard base64, or else URL-safe base64. If both fail, throws the error from the URL-safe alphabet, like grpc-gateway.
+ */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);
@@ -278,7 +289,10 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Converts base64 from the URL alphabet to the standard alphabet. Makes `+` and `/` invalid, as they are in the URL alphabet. */
+/**
+ * Converts base64 from the URL alphabet to the standard alphabet. Makes `+` and `/` invalid, because the URL alphabet does not
+ * contain them.
+ */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }
@@ -286,7 +300,7 @@ function fromUrlAlphabet(text: string): string {
 /** Form or query values by name, in order of occurrence. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** Parses a query string or form body like Go's `url.ParseQuery`. Throws a plain error with Go's message. */
+/** Parses a query string or form body like Go's `url.ParseQuery`. Throws an `Error` with Go's message. */
 export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
@@ -303,14 +317,14 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Joins two forms. For a name in both forms, the first form's values come first. */
+/** Joins two forms. If both forms contain a name, the first form's values come first. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
   return joined;
 }
 
-/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's message. */
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws an `Error` with Go's message. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

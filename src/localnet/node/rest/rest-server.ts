@@ -14,7 +14,7 @@ import { buildRequest, type FormValues, goUnescape, joinForms, parseForm } from 
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** First part of the REST paths and type URLs of the chain's own modules, e.g. "neutron". */
+  /** Chain name in its own modules' REST paths and type URLs, e.g. "neutron". */
   readonly chainName: string;
 }
 
@@ -53,7 +53,9 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/** Creates the handler for REST requests. Like the SDK's grpc-gateway, it calls the gRPC method to which a path is mapped. */
+/**
+ * Creates the handler for REST requests. Like the SDK's grpc-gateway, the handler calls the gRPC method to which a path is mapped.
+ */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
@@ -134,7 +136,9 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** Returns the values of the height header. Like the SDK's gateway, accepts it with or without the prefix `Grpc-Metadata-`. */
+/**
+ * Returns the values of the height header. Like the SDK's gateway, accepts the header with or without the prefix `Grpc-Metadata-`.
+ */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];

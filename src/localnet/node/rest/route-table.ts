@@ -5,7 +5,7 @@ import { unreachable } from "../../../platform/base/errors.ts";
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
-  /** gRPC path, with the chain's own name. */
+  /** gRPC path of the route's method, with the chain's own name. */
   readonly path: string;
   /** Canonical name of the request type, as in the `.proto` file. */
   readonly requestType: string;
@@ -22,7 +22,7 @@ export interface FoundRoute {
 
 export type RouteTable = ReturnType<typeof createRouteTable>;
 
-/** Creates a table of the routes whose gRPC paths are served. */
+/** Creates a table of the routes whose gRPC methods the server serves. */
 export function createRouteTable(servedPaths: readonly string[], chainName: string) {
   const served = new Set(servedPaths);
   const routes = httpRules()
@@ -88,8 +88,8 @@ function parsePart(text: string): Part {
 }
 
 /**
- * Matches a path's decoded segments. Returns the variables' values, or undefined if the path does not match. A template has at
- * most one `**`, which matches any number of segments, including none.
+ * Matches a path's decoded segments against a template. Returns the variables' values, or undefined if the path does not match. A
+ * template has at most one `**`, which matches any number of segments, including none.
  */
 export function matchPath(
   template: PathTemplate,

@@ -15,7 +15,7 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
   ["unsubscribe_all", []],
 ]);
 
-/** Methods that read little. They bypass the node's queue, so that a busy node can still be monitored. */
+/** Inexpensive methods that bypass the node's queue, so that a busy node can still be monitored. */
 const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "health",
   "status",
@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** This method waits for a block. It bypasses the queue, because it would block all other requests. */
+/** The only method that waits for a block. This method bypasses the queue, because otherwise it would block all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,7 +36,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns the turn of a call that bypasses the queue. */
+/** Returns the turn for a call that bypasses the queue, with a `pause` that does nothing. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
@@ -44,17 +44,17 @@ export function turnOf(signal: AbortSignal): rpc.CallTurn {
 /** Id of a request, repeated in its response. */
 export type RpcId = string | number;
 
-/** Id in responses to URI calls, as in CometBFT. */
+/** Request id in responses to URI calls, as in CometBFT. */
 export const URI_CALL_ID = -1;
 
-/** A JSON-RPC request. Without an id, it is a notification, which gets no response. */
+/** A JSON-RPC request. A request without an id is a notification, which gets no response. */
 export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: unknown;
 }
 
-/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws a plain error with Go's message. */
+/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws an `Error` with Go's message. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);
@@ -79,7 +79,7 @@ export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): str
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** Formats an error response. As in CometBFT, it has no `id` if the request's id cannot be read. */
+/** Formats an error response. As in CometBFT, the response has no `id` if the request's id cannot be read. */
 export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
@@ -88,7 +88,7 @@ export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): strin
   });
 }
 
-/** Runs `read`, and converts its errors to an `RpcError` of this kind, with CometBFT's message. */
+/** Runs `read`. Converts any error to an `RpcError` of the given kind, with CometBFT's message. */
 export function readParameters<T>(
   read: () => T,
   kind: "invalid-params" | "internal",

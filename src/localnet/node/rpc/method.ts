@@ -21,7 +21,7 @@ export interface RpcContext {
   readonly rpcAddress: () => string;
 }
 
-/** A result that was formatted in parts because it is long. */
+/** A long result, already formatted as JSON text. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -32,7 +32,7 @@ export class JsonText {
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets the node do other work. Long computations await this between their parts. */
+  /** Lets the node do other work. Long computations await `pause` between their parts. */
   readonly pause: () => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ type ParameterTypes = Readonly<Record<string, ParameterType>>;
 /** A decoded parameter. Undefined if absent. */
 type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name. Absent strings, booleans and byte strings have Go's zero value. */
+/** Decoded parameters by name. An absent string, boolean or byte string has Go's zero value. */
 type Parameters<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]];
 };
@@ -83,7 +83,7 @@ function named(types: ParameterTypes, values: readonly Parameter[]): object {
   );
 }
 
-/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws a plain error with CometBFT's message. */
+/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws an `Error` with CometBFT's message. */
 export function parametersFromJson(types: ParameterTypes, params: unknown): readonly Parameter[] {
   if (Array.isArray(params)) return fromArray(types, params);
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -96,8 +96,8 @@ export function parametersFromJson(types: ParameterTypes, params: unknown): read
 
 /**
  * Reads parameters of a URI call like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are unquoted, hex starts with
- * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
- * with CometBFT's message.
+ * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws an `Error` with
+ * CometBFT's message.
  */
 export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
   return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));
@@ -197,20 +197,22 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/** Returns the page size like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws. */
+/** Returns the page size like CometBFT's `validatePerPage`: 30 if it is absent or below 1, and at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/** Returns the requested page, or else 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
+/** Returns the requested page, by default 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);
   return Number(page);
 }
 
-/** Returns the requested height, or else `latest`. Outside [lowest, latest], throws `RpcError` with CometBFT's message. */
+/**
+ * Returns the requested height, by default `latest`. Throws `RpcError` with CometBFT's message if it is outside [lowest, latest].
+ */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);

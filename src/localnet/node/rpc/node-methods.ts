@@ -178,7 +178,7 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Returns the `round_state` for `consensus_state`. It contains no votes, because all validators vote in a single step. */
+/** Returns the `round_state` for `consensus_state`. The state contains no votes, because all validators vote in a single step. */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
   // CometBFT's bit array has an underscore for each missing vote, followed by the power that voted and the total power.
@@ -209,7 +209,7 @@ function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeVi
   return block;
 }
 
-/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 is ignored. Throws `RpcError`. */
+/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 has no effect. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,
@@ -268,7 +268,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
 };
 
-/** Maximum length of a page. Searches fail if the page would be longer. */
+/** Maximum length of a page, in characters. A search with a longer page fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
 /** Formats a page, with pauses between items, because a page of large transactions takes seconds. */
@@ -292,7 +292,7 @@ async function printPage<T>(
   return new rpc.JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
 }
 
-/** Go's zero value, which is printed if there is no result (yet). */
+/** Go's zero value, which is printed if there is no transaction result (yet). */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",

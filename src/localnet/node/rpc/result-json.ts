@@ -14,7 +14,7 @@ import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts"
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { tagsOf, type TagValues } from "../query-language/parse-query.ts";
 
-/** ABCI's `Event`. */
+/** Returns ABCI's `Event` as JSON. */
 function eventJson(event: ChainEvent): JsonObject {
   return {
     type: event.type,
@@ -22,7 +22,7 @@ function eventJson(event: ChainEvent): JsonObject {
   };
 }
 
-/** ABCI's `ExecTxResult` with all fields, as printed in RPC results. */
+/** Returns ABCI's `ExecTxResult` as JSON with all fields, as in RPC results. */
 export function txResultJson(result: TxResult): JsonObject {
   return {
     code: result.code,
@@ -36,7 +36,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` in a Tx event. CometBFT encodes it by its struct tags, which omit empty fields. */
+/** Returns ABCI's `ExecTxResult` as JSON for a Tx event. Go's struct tags omit its empty fields. */
 function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -55,7 +55,7 @@ function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-/** `ResultTx`. Includes the inclusion proof if `provenAmong` contains the block's transactions. */
+/** Returns CometBFT's `ResultTx` as JSON. If `provenAmong` contains the block's transactions, adds the inclusion proof. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -67,7 +67,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Proofs by a block's transactions. Cached because all results from the same block on a page need them. */
+/** Cache of inclusion proofs, keyed by a block's transactions, because all results from the block need them. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -88,13 +88,13 @@ function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
   };
 }
 
-/** ABCI's `ValidatorUpdate`. Omits a power of 0, as Go's `omitempty` does. */
+/** Returns ABCI's `ValidatorUpdate` as JSON. Omits a power of 0, as Go's `omitempty` does. */
 function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** `ResultBlockResults`. Empty lists are null, because Go encodes nil slices as null. */
+/** Returns CometBFT's `ResultBlockResults` as JSON. Empty lists become null, like Go's nil slices. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -110,7 +110,7 @@ function orNull(list: readonly JsonValue[]): JsonValue {
   return list.length === 0 ? null : list;
 }
 
-/** ABCI's `ResponseQuery`. */
+/** Returns ABCI's `ResponseQuery` as JSON. */
 export function queryResponseJson(response: QueryResponse): JsonObject {
   return {
     code: response.code,
@@ -134,7 +134,7 @@ export function queryResponseJson(response: QueryResponse): JsonObject {
   };
 }
 
-/** CometBFT's `Block`. The evidence is always empty. */
+/** Returns CometBFT's `Block` as JSON. The evidence is always empty. */
 function blockJson(block: StoredBlock): JsonObject {
   return {
     header: headerToJson(block.header),
@@ -144,7 +144,7 @@ function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** `ResultBlock`. If the hash is unknown, CometBFT returns an empty id and null instead of an error. */
+/** Returns CometBFT's `ResultBlock` as JSON. If the block is unknown, the id is empty and the block is null, as in CometBFT. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -152,7 +152,7 @@ export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   return { block_id: blockIdToJson(block.blockId), block: blockJson(block) };
 }
 
-/** CometBFT's `BlockMeta`. */
+/** Returns CometBFT's `BlockMeta` as JSON. */
 export function blockMetaJson(block: StoredBlock): JsonObject {
   return {
     block_id: blockIdToJson(block.blockId),
@@ -167,12 +167,12 @@ export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes become null, because Go encodes a nil slice as null. */
+/** Encodes bytes as base64. Empty bytes become null, like Go's nil slices. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
 
-/** An event for subscribers. Its parts are created on first use, because most events match no subscription. */
+/** An event for subscribers. Its tags and JSON are created on first use, because most events match no subscription. */
 export interface PublishedEvent {
   /** Returns the values to match with subscription queries. */
   readonly tags: () => TagValues;
@@ -216,11 +216,11 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** Parts of an event. Each function is called at most once. */
+/** Parts of an event. `ownTags` and `value` are called at most once each. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
-  /** The `value` within `data`. */
+  /** Returns the `value` within `data`. */
   readonly value: () => JsonObject;
   /** Size of the event's encoded data, in bytes. */
   readonly sizeBytes?: number;

@@ -33,7 +33,7 @@ export interface RpcServerDeps {
   readonly context: RpcContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the node stops, which ends the wait of `broadcast_tx_commit`. */
+  /** Aborts when the node stops, so that `broadcast_tx_commit` stops waiting. */
   readonly signal: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
   };
 }
 
-/** Maximum batch size, CometBFT's default for `max_request_batch_size`. */
+/** Maximum number of requests in a batch: CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
 /** Routes a request by its path and body. As in CometBFT, the HTTP method does not matter. */
@@ -143,12 +143,14 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Maximum total length of a batch's responses. If it is exceeded, the node does not run the remaining calls. */
+/** Maximum total length of a batch's responses. If a batch exceeds it, the node does not run the remaining calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** The same limit if a batch waits for a block. It is lower, because the responses stay in memory while other requests run. */
+/** Lower limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Returns a function that runs a batch's calls. Once the total length of the responses exceeds the limit, it returns errors. */
+/**
+ * Returns a function that runs a batch's calls. Once the responses' total length exceeds `maxLength`, it returns errors instead.
+ */
 function createLengthBound(
   maxLength: number,
 ): (id: jsonRpc.RpcId, call: () => Promise<string>) => Promise<string> {
@@ -161,7 +163,10 @@ function createLengthBound(
   };
 }
 
-/** Calls a method by its path, e.g. `/block?height=5`. Unlike a JSON-RPC call by POST, a failed call returns HTTP status 500. */
+/**
+ * Calls a method by its path, e.g. `/block?height=5`. Unlike a failed JSON-RPC call by POST, a failed URI call returns HTTP status
+ * 500.
+ */
 async function callUri(
   name: string,
   search: URLSearchParams,
@@ -204,7 +209,7 @@ function jsonText(status: number, body: string): HttpReply {
   return { status, headers: { "Content-Type": "application/json" }, body };
 }
 
-/** Returns an HTML list of methods for browsers. The HTML is CometBFT's, including the invalid `</br>`. */
+/** Returns an HTML list of methods for browsers. The HTML matches CometBFT's, including the invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
   const methods = [...jsonRpc.RPC_METHODS].map(

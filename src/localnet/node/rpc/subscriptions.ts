@@ -11,8 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * Limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
- * subscriptions share one log of pending events, with space for two full blocks from the largest mempool.
+ * Limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. This node instead
+ * keeps one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -23,7 +23,7 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
 
 /** A client's connection. */
 interface Outlet {
-  /** Returns true if the connection can accept notifications. The owner calls `resume` when it can accept them again. */
+  /** Returns true if the connection can accept notifications. When the connection can accept more, its owner calls `resume`. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in a single write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
@@ -43,7 +43,7 @@ export interface SubscriptionDeps {
 interface Subscription {
   readonly query: eventQuery.EventQuery;
   readonly id: RpcId;
-  /** The start of a notification, up to its `data`. */
+  /** The start of each notification's JSON, up to its `data`. */
   readonly head: Uint8Array;
   /** Number of the first event for this subscription. */
   readonly from: number;
@@ -59,7 +59,7 @@ interface Client {
 
 /** Approximate time for which notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends only one of them. */
+/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends only one of these. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -108,8 +108,8 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   return {
     count: (): number => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
     /**
-     * Adds a block's events to all subscriptions. Notifications are sent later, in slices. If a client lags behind by more than
-     * the limits allow, its subscriptions are cancelled.
+     * Adds a block's events to all subscriptions. Notifications are sent later, in slices. If a client lags behind by more than the
+     * limits allow, cancels the client's subscriptions.
      */
     publish,
     client: (outlet: Outlet) => {
@@ -153,7 +153,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   };
 }
 
-/** Sends the client some of its pending events, if they match its subscriptions. */
+/** Sends the pending events in a client's turn that match its subscriptions. */
 function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   const { outlet, subscriptions } = client;
   const notifications: Uint8Array[] = [];
@@ -173,14 +173,17 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/** As in CometBFT, a notification has the id of its subscribe request. {@link PublishedEvent.tail} is the rest of its text. */
+/**
+ * Returns a notification's start; {@link PublishedEvent.tail} is the rest. As in CometBFT, a notification has the id of its
+ * subscribe request.
+ */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }
 
 /**
- * Cancels a slow client's subscriptions. CometBFT, too, does this instead of dropping single events, so that the client learns
- * that it has missed events and can subscribe again.
+ * Cancels a slow client's subscriptions. Like CometBFT, does not drop individual events, so that the client learns that it has
+ * missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
@@ -215,11 +218,11 @@ function createEventLog(limits: EventLogLimits) {
   let bytes = 0;
   const end = (): number => first + events.length;
   return {
-    /** Number that the next event will have. */
+    /** Returns the number that the next event will have. */
     end,
     /** Returns an event. Undefined if it has been removed or does not exist yet. */
     at: (number: number): PublishedEvent | undefined => events[number - first],
-    /** Adds a block's events. Returns the number of the oldest event that the limits allow to remain in the log. */
+    /** Adds a block's events to the log. Returns the number of the oldest event that may remain in the log under the limits. */
     append: (added: readonly PublishedEvent[]): number => {
       let oldest = first;
       const newest = end();

@@ -18,18 +18,21 @@ export interface WebSocketOptions {
   /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
-   * Maximum number of unanswered requests per client. A client that exceeds it is disconnected. This can only happen if requests
-   * arrive together, because the server stops reading from a client much earlier.
+   * Maximum number of unanswered requests per client. A client that exceeds the limit is disconnected. Only requests that arrive
+   * together can exceed the limit, because the server stops reading much earlier.
    */
   readonly maxPendingRequests: number;
-  /** Maximum total of unanswered requests (about 300 bytes each). Above it, the client with the most is disconnected. */
+  /**
+   * Maximum number of all unanswered requests (about 300 bytes each). Above this limit, the client with the most requests is
+   * disconnected.
+   */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** How long a connection may receive nothing, not even a pong, before the server closes it. */
+  /** Time after which the server closes a connection that has received nothing, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's timing (a ping after 9/10 of the read timeout), with limits suitable for a local node. */
+/** CometBFT's timeouts (a ping after 9/10 of the read timeout), with limits that suit a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
@@ -79,7 +82,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   });
   const pending = createPendingBound(options);
   return {
-    /** Handles an HTTP upgrade. Rejects all paths except `/websocket`. */
+    /** Handles an HTTP upgrade on `/websocket`, and rejects all other paths. */
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
@@ -91,7 +94,6 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
         serveClient({ client, socket, send, pending }, options, deps);
       });
     },
-    /** Terminates all connections. */
     close: () => {
       for (const client of server.clients) client.terminate();
       server.close();
@@ -265,7 +267,7 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles a message. An error disconnects the client. */
+  /** Handles a message; an error disconnects the client. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -280,7 +282,7 @@ interface PendingMessages {
 /** Limits unanswered messages, per client and in total. */
 type PendingBound = ReturnType<typeof createPendingBound>;
 
-/** Creates the limits. If a client has too many messages, it is disconnected without affecting other clients. */
+/** Creates limits that disconnect a client with too many messages, without affecting other clients. */
 function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
@@ -297,7 +299,9 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
   let sinceCount = 0;
   return {
     drop,
-    /** Adds a message. Disconnects the client if it has too many, or the client with the most if there are too many in total. */
+    /**
+     * Adds a message. Disconnects a client with too many messages or, if the total is too high, the client with the most messages.
+     */
     add: (of: PendingMessages, data: RawData) => {
       clients.add(of);
       of.waiting.push(data);
@@ -316,8 +320,8 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 
 /**
  * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call,
- * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many
- * are waiting, and handles no more while the client does not read its responses. Returns a function that drops all messages.
+ * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many are
+ * waiting, and handles none while the client does not read its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;

@@ -106,7 +106,7 @@ export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   return encoded;
 }
 
-/** Decodes an element of {@link splitTxResults}. Throws if the bytes are invalid. */
+/** Decodes an element of the list that {@link splitTxResults} returns. Throws if the bytes are invalid. */
 export function decodeTxResult(bytes: Uint8Array): TxResult {
   return ExecTxResult.decode(bytes);
 }
@@ -139,7 +139,7 @@ export interface HeightRecord {
   /** Commit for this block. The next block also contains it, but a restart before that block needs it. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator sets to store for later heights; usually empty (see `setsToKeep`). */
+  /** Validator sets to store for later heights. The list is usually empty (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

@@ -21,12 +21,15 @@ import {
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
- * Number of decoded blocks and results to cache. Clients mostly read the newest heights, each of them several times. The number
- * is small because a full block uses megabytes when decoded.
+ * Number of decoded blocks and results to cache. Clients mostly read the newest heights, each of them several times. The cache is
+ * small because a full block uses megabytes when decoded.
  */
 const CACHED_HEIGHTS = 8;
 
-/** Opens the store in a home or in memory, with the last `keepBlocks` blocks (0: all). Throws like {@link openDatabase}. */
+/**
+ * Opens the store in a home or in memory. The store retains the last `keepBlocks` blocks, or all blocks if 0. Throws like
+ * {@link openDatabase}.
+ */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
 }
@@ -77,7 +80,9 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     latestHeight: (): bigint | undefined => readRow(sql.latest.get())?.integer("height"),
     /** Returns the lowest stored height. Undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
-    /** Stores a height and removes heights beyond `keepBlocks`, in one transaction. The data is on disk when this returns. */
+    /**
+     * Stores a height's data and removes heights beyond `keepBlocks`, in one transaction. The data is on disk when this returns.
+     */
     save: (record: codec.HeightRecord) => {
       // In one transaction, so that after a kill, a height is either complete or absent.
       transaction(() => saveAll(record));
@@ -180,8 +185,8 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights removed per block. With more than one, a home can catch up after its limit has been lowered: 90,000
- * excess blocks are removed within about 6,000 blocks.
+ * Maximum number of heights removed per new block. Because this exceeds one, a home catches up after its limit has been lowered:
+ * 90,000 excess blocks are removed within about 6,000 new blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
@@ -210,7 +215,7 @@ function createBlockPruning(
   return {
     /** Returns the lowest stored height. Undefined before the first block. */
     earliestHeight: (): bigint | undefined => earliest,
-    /** Removes a height. The caller must have an open transaction. */
+    /** Removes a height's block and index entries. The caller must have an open transaction. */
     remove,
     /** Removes heights beyond the limit, after the block at `latest`. The caller must have an open transaction. */
     prune: (latest: bigint) => {

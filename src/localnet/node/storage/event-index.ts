@@ -128,28 +128,28 @@ function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: strin
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions that the attributes of a single event must satisfy. If empty, everything in the range matches. */
+  /** Conditions that the attributes of a single event must satisfy. Without conditions, everything in the height range matches. */
   readonly conditions: readonly Condition[];
 }
 
-/** A slice of the matches, in the given order. */
+/** Selects a slice of the matches, in the given order. */
 export interface Slice {
   readonly order: "asc" | "desc";
   readonly offset: number;
-  /** Maximum number of matches. -1 for no limit. */
+  /** Maximum number of matches; -1 means no limit. */
   readonly limit: number;
 }
 
 interface SearchTables {
   /** Table of event attributes, with the columns `tag`, `value`, `event` and the columns in `place`. */
   readonly events: string;
-  /** Table of all places, with the columns in `place`. */
+  /** Table of all transactions or blocks, with the columns in `place`. */
   readonly all: string;
   /** Columns that identify a match, starting with `height`. Matches are ordered by these columns. */
   readonly place: readonly string[];
 }
 
-/** Runs searches in SQL. Reads only the rows in the requested slice from the database. */
+/** Runs searches in SQL, which read only the rows in the requested slice. */
 function createEventSearch(database: Database.Database, tables: SearchTables) {
   const place = tables.place.join(", ");
   return {
@@ -174,7 +174,7 @@ interface Sql {
   readonly values: readonly SqlValue[];
 }
 
-/** Returns SQL that selects the places of all matches, without duplicates. */
+/** Returns SQL that selects the columns in `place` of all matches, without duplicates. */
 function matchesSql(database: Database.Database, tables: SearchTables, search: IndexSearch): Sql {
   const { fromHeight, toHeight, conditions } = search;
   const place = tables.place.join(", ");

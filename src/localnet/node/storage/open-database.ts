@@ -13,7 +13,7 @@ import { readRow } from "./rows.ts";
 /** A database connection. `close` also releases the home's lock, if any. */
 export interface OpenDatabase {
   readonly database: Database.Database;
-  /** Runs `work` in a transaction. If writing to the disk fails, throws `NodeError` `store-failed` and stores nothing. */
+  /** Runs `work` in a transaction. If writing to disk fails, throws `NodeError` `store-failed` and stores nothing. */
   readonly transaction: (work: () => void) => void;
   readonly close: () => void;
 }
@@ -120,7 +120,7 @@ function unusable(home: string, cause: unknown): NodeError {
 /**
  * Version of the tables below, stored in `user_version` of the database.
  *
- * 1: the event tables had no column `event`.
+ * In version 1, the event tables had no column `event`.
  */
 const SCHEMA_VERSION = 2n;
 
@@ -207,7 +207,7 @@ function prepareDatabase(database: Database.Database): void {
   });
 }
 
-/** Fills the event tables from stored results. This takes about as long as making the blocks again without signatures. */
+/** Fills the event tables from stored results. Filling them takes about as long as making the blocks again without signatures. */
 function indexStoredBlocks(database: Database.Database): void {
   const index = createEventIndex(database);
   const next = database.prepare(

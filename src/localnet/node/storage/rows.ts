@@ -4,7 +4,7 @@ import { isRecord } from "../../../platform/base/json.ts";
 /** Typed access to a row's columns. Throws if a column has an unexpected type, which indicates a damaged database. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
-  /** Returns undefined for NULL. */
+  /** Returns a column's bytes, or undefined for NULL. */
   readonly optionalBytes: (column: string) => Uint8Array | undefined;
   readonly integer: (column: string) => bigint;
   readonly text: (column: string) => string;
@@ -63,7 +63,7 @@ const ROWS_PER_STATEMENT = [64, 8, 1];
 /** Inserts rows into a table, in order. The caller must have an open transaction. */
 type BulkInsert = (rows: readonly (readonly ColumnValue[])[]) => void;
 
-/** Prepares the statements. `head` is the SQL before `VALUES`, e.g. `INSERT INTO t (a, b)`. */
+/** Prepares statements for a bulk insert. `head` is the SQL before `VALUES`, e.g. `INSERT INTO t (a, b)`. */
 export function createBulkInsert(database: Database.Database, head: string, columns: number): BulkInsert {
   const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
   const statements = ROWS_PER_STATEMENT.map((size) => {

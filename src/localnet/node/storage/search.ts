@@ -34,7 +34,7 @@ export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage
   return readPage(matches, request, (place) => txAt(store, place));
 }
 
-/** Searches for blocks by height and by BeginBlock and EndBlock events. Otherwise like {@link searchTxs}. */
+/** Searches for blocks by height and by BeginBlock and EndBlock events. All other rules are as for {@link searchTxs}. */
 export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
   const { search, heights } = splitQuery(parseQuery(request.query), BLOCK_TAGS);
   const { index } = store;
@@ -52,7 +52,7 @@ interface Matches<P> {
 
 const ALL: Slice = { order: "asc", offset: 0, limit: -1 };
 
-/** Returns matches from a list in ascending order. */
+/** Wraps a list of places in ascending order as search matches. */
 function listed<P>(places: readonly P[]): Matches<P> {
   return {
     total: places.length,
@@ -61,7 +61,7 @@ function listed<P>(places: readonly P[]): Matches<P> {
   };
 }
 
-/** Finds the transaction with this hash, then tests all other conditions on it, like CometBFT. */
+/** Finds the transaction with the queried hash, then tests all other conditions on it, like CometBFT. */
 function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition): readonly TxPlace[] {
   if (operand === undefined || operand.kind === "time" || !/^[0-9a-fA-F]{64}$/.test(operand.text)) return [];
   const place = store.index.placeOf(fromHex(operand.text));
@@ -74,7 +74,7 @@ function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition):
   return matchesSearch(query, own, tx.result.events) ? [place] : [];
 }
 
-/** Returns the hash in the query's letter case. CometBFT accepts either case, but the matcher compares exactly. */
+/** Returns the hash in the query's letter case. CometBFT accepts either case, but `matchesSearch` compares case-sensitively. */
 function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
   const upper = upperHex(hash);
   const operand = query.conditions.find(({ tag }) => tag === TX_TAGS.hash)?.operand;
@@ -147,7 +147,7 @@ function heightRange({ operator, operand }: Condition): { from: bigint; to: bigi
   }
 }
 
-/** Reads a page of matches. Without matches, there is one empty page. Throws `PageError`. */
+/** Reads a page of matches. If there are no matches, page 1 is empty. Throws `PageError`. */
 function readPage<P, T>(
   matches: Matches<P>,
   { page, perPage, order }: SearchRequest,

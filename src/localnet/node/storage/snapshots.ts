@@ -61,10 +61,10 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
     },
     /** Removes snapshots, and all data that only these snapshots need. */
     remove,
-    /** Removes the snapshots below a height, because their blocks have been pruned. */
+    /** Removes the snapshots below a height, whose blocks have been pruned. */
     removeBelow: (height: bigint): void => remove(idsWhere((one) => one.height < height)),
     isKept: (height: bigint): boolean => known.some((one) => one.height === height),
-    /** Retains nodes in a commit's `deletes` that a snapshot needs, and returns all other nodes. */
+    /** Of the nodes in a commit's `deletes`, retains those that a snapshot needs, and returns all others. */
     retain: ({ deletes, expired = [] }: CommitChanges): CommitChanges["deletes"] => {
       const last = expired.at(-1);
       if (known.length === 0 || last === undefined) return deletes;
@@ -98,14 +98,14 @@ export function retainedTo(database: Database.Database): bigint {
   return readRow(last)?.integer("last") ?? -1n;
 }
 
-/** Returns the smallest node id after `height`. Ids start with their version. */
+/** Returns the smallest node id after `height`. Each node id starts with the node's version. */
 function firstIdAfter(height: bigint): Uint8Array {
   const id = new Uint8Array(8);
   new DataView(id.buffer).setBigUint64(0, height + 1n);
   return id;
 }
 
-/** Returns the first height of the last consecutive run. Undefined if there are no heights. */
+/** Returns the first height in the last run of consecutive heights. Undefined if there are no heights. */
 export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
   let first = heights.at(-1);
   for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)

@@ -53,7 +53,7 @@ const moduleParams: ModuleParams<Params> = defineParams({
   unset: { securityAddress: "", limit: 0n },
 });
 
-/** The module, with its custom messages for contracts. */
+/** The `cron` module, with the custom messages that contracts can send. */
 export interface CronModule extends ChainModule {
   readonly handleCustomMessage: CustomMessageHandler;
 }
@@ -81,7 +81,7 @@ export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): 
   };
 }
 
-/** Creates the message handlers. Only the authority may send the messages. */
+/** Creates the handlers for messages, which only the authority may send. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -128,7 +128,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Adds a schedule for a contract that is an admin of the admin module. As in Go, the response is empty. */
+/** Adds a schedule for a contract, which must be an `adminmodule` admin. As in Go, the response is empty. */
 function addForContract(
   context: Context,
   sender: string,
@@ -187,7 +187,7 @@ function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeig
   changeCount(context, 1);
 }
 
-/** Removes a schedule. Unknown names are ignored. */
+/** Removes the schedule with this name, if there is one. */
 function removeSchedule(context: Context, name: string): void {
   if (!schedules.has(context, name)) return;
   changeCount(context, -1);
@@ -211,7 +211,10 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** Runs a schedule's messages. If one fails, the messages' writes are dropped. Either way, the next run is one period later. */
+/**
+ * Runs a schedule's messages. If any message fails, the writes of all its messages are dropped. In either case, the next run is one
+ * period later.
+ */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);

@@ -22,9 +22,9 @@ const MODULE_NAME = "feeburner";
 
 type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
-/** The module, with the end-of-block step for a chain that burns its fees. */
+/** The `feeburner` module, with the end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns and counts fees received by a module account. Fees in other denominations are sent to the treasury. */
+  /** Burns and counts the fees that a module account has received. Fees in other denominations are sent to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
   readonly handleCustomQuery: CustomQueryHandler;
 }
@@ -80,8 +80,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
 }
 
 /**
- * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave this empty, and then nothing is burned.
- * `treasury_address`: receives all other denominations. Only genesis may leave this empty.
+ * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave `neutron_denom` empty, and then nothing is
+ * burned. `treasury_address`: receives all other denominations. Only genesis may leave `treasury_address` empty.
  */
 function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({

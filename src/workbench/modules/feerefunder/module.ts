@@ -33,10 +33,13 @@ import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 /** Name of the module, its store and its account. The account holds the locked fees. */
 const MODULE_NAME = "feerefunder";
 
-/** Locked fees of packets without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/**
+ * Locked fees of packets that are not yet acknowledged or timed out: `0x01 | channel id | ";" | port id | ";" | sequence (8
+ * bytes)`.
+ */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: minimum fee that a contract must offer. Default: {@link defaultParams} in the chain's denomination. */
+/** `min_fee`: minimum fee that a contract must lock per packet. Default: {@link defaultParams} in the chain's denomination. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -52,7 +55,6 @@ function defaultParams(denom: string): Params {
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
 }
 
-/** A packet without a reply. */
 type PacketId = Pick<RelayedPacket, "source" | "sequence">;
 
 interface FeeRefunderDeps {
@@ -60,16 +62,16 @@ interface FeeRefunderDeps {
   readonly channels: Pick<IbcKeeper, "channel">;
 }
 
-/** Manages the fees for contracts' packets. If a packet has no locked fee, nothing is paid or returned. */
+/** Manages the fees for contracts' packets. For a packet without a locked fee, nothing is paid or returned. */
 type FeeRefunderKeeper = NonNullable<AddedModules["fees"]>;
 
-/** The module, with methods for other modules. */
+/** The `feerefunder` module, with methods for other modules. */
 export interface FeeRefunderModule extends ChainModule {
   readonly keeper: FeeRefunderKeeper;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `feerefunder` module, with which contracts pay the relayers that deliver replies to their packets. */
+/** Creates the `feerefunder` module, through which contracts pay the relayers of their packets' acknowledgements and timeouts. */
 export function createFeeRefunderModule(
   options: ParamsOnlyOptions,
   deps: FeeRefunderDeps,

@@ -16,18 +16,18 @@ interface IbcHooksDeps {
 }
 
 const register = errors.errorsOf("wasm-hooks");
-/** For a memo that names a contract but is malformed. */
+/** Error for a memo that has a `wasm` field but is malformed. */
 const ErrMsgValidation = register(2, "error in wasmhook message validation");
-/** For a contract that rejects the call or cannot be called. */
+/** Error for a contract that rejects the call or cannot be called. */
 const ErrWasmError = register(6, "wasm error");
 
 /**
- * Calls a contract with the coins from a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3).
- * The contract must be the receiver. Other packets pass through unchanged.
+ * Calls a contract with the coins from a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
+ * contract must be the transfer's receiver. All other packets pass through unchanged.
  *
  * The transfer first pays an address derived from the packet's sender, which then calls the contract, because a sender on another
- * chain must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract
- * fails, the transfer is rejected.
+ * chain must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract fails,
+ * the transfer is rejected.
  */
 export function ibcHooksMiddleware(inner: ics4.IBCModule, deps: IbcHooksDeps): ics4.IBCModule {
   return {
@@ -54,7 +54,7 @@ function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefi
 
 type GoObject = Extract<goJson.GoJson, { kind: "object" }>;
 
-/** Returns the `wasm` field of a memo. Undefined if there is no memo or if the memo is for something else. */
+/** Returns the `wasm` field of a memo. Undefined if the memo is empty, invalid or has no such field. */
 function wasmMemo(memo: string): goJson.GoJson | undefined {
   if (memo === "") return undefined;
   try {
@@ -73,7 +73,7 @@ function memberOf({ members }: GoObject, name: string): goJson.GoJson | undefine
 
 interface HookCall {
   readonly contract: string;
-  /** JSON message to the contract. */
+  /** Execute message for the contract, in JSON. */
   readonly message: Uint8Array;
 }
 
@@ -98,7 +98,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Runs the transfer to the address that represents the sender on this chain. This address then calls the contract. */
+/** Runs the transfer to the address that represents the sender on this chain, which then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -128,7 +128,10 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address for an account of another chain. The address also depends on the channel on which the packets arrive. */
+/**
+ * Returns the address that represents another chain's account on this chain. The address depends on the account and on the channel
+ * on which the packets arrive.
+ */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
@@ -149,7 +152,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return ics4.encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Rejects a packet. The event contains the reason, and the acknowledgement only the code. */
+/** Rejects a packet. The event contains the reason, but the acknowledgement contains only the error code. */
 function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.Acknowledgement {
   const error = kind();
   context.emit(
@@ -163,7 +166,7 @@ function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.
 
 /**
  * Encodes a decoded `any` like Go's `encoding/json`. Names are sorted, the last of duplicate names is used, numbers are float64,
- * and there are no spaces. Not recursive. Throws {@link goJson.GoJsonError} if a number exceeds the float64 range.
+ * and there are no spaces. The encoder is not recursive. Throws {@link goJson.GoJsonError} if a number exceeds the float64 range.
  */
 function marshalGoAny(value: goJson.GoJson): string {
   const work: (goJson.GoJson | string)[] = [value];

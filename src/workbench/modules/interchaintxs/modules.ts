@@ -29,7 +29,10 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
-/** Creates `interchaintxs` and `interchainaccounts`. They have params only; everything that requires an account fails. */
+/**
+ * Creates `interchaintxs` and `interchainaccounts`. These modules have only params; everything that requires an interchain account
+ * fails.
+ */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
@@ -66,7 +69,7 @@ function refuse(name: string, check: () => void): never {
   throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Handles messages from contracts, all of which fail. */
+/** Handles contracts' custom messages, all of which fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
     errors.wrapErrors("failed to register interchain account", () =>
@@ -162,7 +165,6 @@ function accountAddress(
   );
 }
 
-/** Creates the handler for queries from contracts. */
 export function createInterchainQueries(options: ParamsOnlyOptions): CustomQueryHandler {
   return customQueries({
     interchain_account_address: (_context, fields) => {
@@ -194,7 +196,9 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Creates the params for both sides of ICS-27 (accounts controlled by other chains). Binds no port. */
+/**
+ * Creates the `interchainaccounts` module: params for both sides of ICS-27 (accounts controlled by other chains). Binds no port.
+ */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
   // `none` is used if a message contains no params.
   const update =
@@ -224,7 +228,10 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   };
 }
 
-/** Stores the params for both sides. Throws `GenesisError` if there are channels or accounts, which are not supported. */
+/**
+ * Stores the params for the ICS-27 controller and host. Throws `GenesisError` if there are channels or accounts, which are not
+ * supported.
+ */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
   const state = ACCOUNTS_SCHEMA.read(json);
   for (const side of ["controller", "host"] as const) {

@@ -19,14 +19,14 @@ export interface ParamsOnlyOptions extends moduleParams.ParamsModuleOptions {
   readonly denom: string;
 }
 
-/** Creates the modules of which this chain has only the params: `globalfee` and `dynamicfees`. */
+/** Creates `globalfee` and `dynamicfees`, of which this chain implements only the params. */
 export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createGlobalFee(options), createDynamicFees(options)];
 }
 
 const IBC_CHANNEL = "/ibc.core.channel.v1";
 
-/** Creates `globalfee`, i.e. prices and exceptions that the deployed chain applies while its fee market is disabled. */
+/** Creates `globalfee`: prices and exceptions that the deployed chain applies while its fee market is disabled. */
 function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
   const schema = genesisSchema("globalfee", "gaia.globalfee.v1beta1.GenesisState", GlobalFeeGenesis);
   const params = defineParams<GlobalFeeParams>({
@@ -76,7 +76,7 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
   }
 }
 
-/** Creates `dynamicfees`, i.e. prices in other denominations in which the deployed chain accepts fees. */
+/** Creates `dynamicfees`: prices of other denominations in which the deployed chain accepts fees. */
 function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
   const schema = genesisSchema("dynamicfees", "neutron.dynamicfees.v1.GenesisState", DynamicFeesGenesis);
   const params = defineParams<DynamicFeesParams>({

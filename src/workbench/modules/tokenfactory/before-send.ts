@@ -7,7 +7,7 @@ import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/k
 import { creatorOf, ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./denom.ts";
 import { beforeSendHook, type Keepers, moduleParams, parseAccount } from "./keeper.ts";
 
-/** Gas limit of a hook call that cannot block a payment. */
+/** Gas limit of a `track_before_send` call, which cannot block a payment. */
 const TRACK_GAS_LIMIT = 500_000n;
 
 /** Calls contracts before payments in their denominations (x/tokenfactory v6.0.3 keeper/before_send.go). */
@@ -34,7 +34,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
   };
 }
 
-/** Calls the hook of each coin that has a hook. As in Go, a panic, e.g. when gas runs out, is converted to an error here. */
+/** Calls the hook of each coin that has a hook. As in the Go module, converts a panic, e.g. when gas runs out, to an error. */
 function eachHook(
   context: Context,
   coins: readonly Coin[],
@@ -51,7 +51,7 @@ function eachHook(
   }
 }
 
-/** Returns true if a hook's code is still whitelisted. Any other hook is skipped, so that it cannot block payments. */
+/** Returns true if a hook's code is still whitelisted. Hooks with other code are skipped, so that they cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);

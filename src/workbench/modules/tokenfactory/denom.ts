@@ -5,7 +5,7 @@ import type { DenomUnit, Metadata } from "../../../cosmos/proto/gen/cosmos/bank/
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { trimGoSpace } from "../../../platform/base/text.ts";
 
-/** Name of the module, its store and its account, and codespace of its errors. */
+/** Name of the module, of its store and account, and of its errors' codespace. */
 export const MODULE_NAME = "tokenfactory";
 
 const MAX_SUBDENOM_BYTES = 44;
@@ -26,10 +26,10 @@ export const ErrDenomDoesNotExist = register(10, "denom does not exist");
 export const ErrTrackBeforeSendOutOfGas = register(12, "gas meter hit maximum limit");
 export const ErrBeforeSendHookNotWhitelisted = register(14, "beforeSendHook is not whitelisted");
 
-/** First part of the module's denominations, `factory/<creator>/<subdenom>`. */
+/** Prefix of the module's denominations, which have the format `factory/<creator>/<subdenom>`. */
 export const DENOM_PREFIX = "factory";
 
-/** Returns a denomination, after checking its parts (`GetTokenDenom`). Throws `ModuleError`. */
+/** Checks a denomination's parts and returns the denomination (`GetTokenDenom`). Throws `ModuleError`. */
 export function tokenDenom(creator: string, subdenom: string): string {
   if (Buffer.byteLength(subdenom) > MAX_SUBDENOM_BYTES) throw ErrSubdenomTooLong();
   if (Buffer.byteLength(creator) > MAX_CREATOR_BYTES) throw ErrCreatorTooLong();
@@ -40,7 +40,7 @@ export function tokenDenom(creator: string, subdenom: string): string {
 }
 
 /**
- * Returns the creator in one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other
+ * Returns the creator's address from one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other
  * denomination.
  */
 export function creatorOf(denom: string, bech32Prefix: string): string {

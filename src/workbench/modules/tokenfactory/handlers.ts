@@ -13,7 +13,7 @@ import * as denoms from "./denom.ts";
 import { requireWhitelisted } from "./before-send.ts";
 import * as keeper from "./keeper.ts";
 
-/** Creates handlers for all messages. Contracts send the same messages as custom messages (`module.ts`). */
+/** Creates handlers for all messages. Contracts can also send these messages as custom messages (`module.ts`). */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),
@@ -163,12 +163,12 @@ function requireAdmin(context: Context, denom: string, sender: string): void {
   if (keeper.adminOf(context, denom) !== sender) throw denoms.ErrUnauthorized();
 }
 
-/** Creates an error that has a gRPC status instead of a registered code. */
+/** Creates an error with a gRPC status in its text instead of a registered code. */
 function forbidden(action: string): Error {
   return errors.unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }
 
-/** Throws if any of the addresses is a module account or the escrow account of a transfer channel. */
+/** Throws if any of the addresses is a module account or a transfer channel's escrow account. */
 function requireOrdinary(
   context: Context,
   addresses: readonly (readonly [action: string, address: Uint8Array])[],
@@ -232,7 +232,7 @@ export function setDenomMetadata(
   );
 }
 
-/** Sets the contract to call before payments. An empty address removes the contract. */
+/** Sets the contract to call before payments in a denomination. An empty address removes the contract. */
 export function setBeforeSendHook(
   context: Context,
   message: tx.MsgSetBeforeSendHook,
@@ -275,7 +275,7 @@ function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.K
   return coin;
 }
 
-/** Reads a coin. The amount may be zero. An absent coin's amount is printed as `<nil>`, as in Go. */
+/** Reads a coin. The amount may be zero. If the coin is absent, the error shows it as `<nil>`, as in Go. */
 function readCoin(amount: WireCoin | undefined): coins.Coin {
   if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: coins.parseWireInt(amount.amount) };

@@ -67,7 +67,7 @@ export interface Keepers extends Pick<ChainParts, "bank" | "accounts" | "contrac
   readonly authority: string;
 }
 
-/** Returns a denomination's admin. Empty if it has no admin or is unknown. */
+/** Returns a denomination's admin. Empty if the denomination has no admin or is unknown. */
 export function adminOf(context: Context, denom: string): string {
   return admins.get(context, denom)?.Admin ?? "";
 }
@@ -78,7 +78,7 @@ export function setAdmin(context: Context, denom: string, admin: string, { bech3
   admins.set(context, denom, { Admin: admin });
 }
 
-/** Returns the contract to call before payments in a denomination. Empty if there is none. */
+/** Returns the contract to call before payments in a denomination, or an empty string if there is none. */
 export function beforeSendHook(context: Context, denom: string): string {
   return hooks.get(context, denom) ?? "";
 }
@@ -110,7 +110,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
   });
 }
 
-/** Creates a denomination and returns its name. The creator pays for it and becomes the admin. Throws `ModuleError`. */
+/** Creates a denomination and returns its name. The creator pays the creation fee and becomes the admin. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
   // Same message as in the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))

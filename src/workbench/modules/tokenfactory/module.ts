@@ -28,7 +28,7 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import * as handlers from "./handlers.ts";
 
-/** The module, with methods for other modules. */
+/** The `tokenfactory` module, with methods for other modules. */
 export interface TokenFactoryModule extends ChainModule {
   /** Hooks that the bank module calls before payments. */
   readonly hooks: BankHooks;
@@ -38,7 +38,10 @@ export interface TokenFactoryModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `tokenfactory` module. Anyone can create denominations. Each has an admin and may have a hook. */
+/**
+ * Creates the `tokenfactory` module, with which anyone can create denominations. Each denomination can have an admin and a
+ * before-send hook.
+ */
 export function createTokenFactoryModule(keepers: keeper.Keepers): TokenFactoryModule {
   return {
     name: MODULE_NAME,
@@ -71,7 +74,7 @@ function createQueries({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[
   });
 }
 
-/** Returns the name of a denomination. As in Go, checks nothing. */
+/** Returns a denomination's name without checking its parts, like the Go module. */
 function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
@@ -129,15 +132,18 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   keeper.escrows.set(context, escrowAddress(channel), Uint8Array.of(0));
 }
 
-/** Records the escrow accounts of channels that are older than the module, in genesis or if an existing chain adds the module. */
+/**
+ * Records the escrow accounts of existing transfer channels, for a genesis with channels or for an existing chain that adds the
+ * module.
+ */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });
 }
 
 /**
- * A custom message. `read` decodes it, and `run` handles it. Errors from `run` get the prefix `inner`; all errors get the prefix
- * `outer`.
+ * A custom message. `read` decodes it, and `run` handles it. Errors from `run` get the prefix `inner`, and then all errors get the
+ * prefix `outer`.
  */
 interface Binding<T> {
   readonly inner: string;
@@ -146,7 +152,7 @@ interface Binding<T> {
   readonly run: (context: Context, message: T, keepers: keeper.Keepers) => unknown;
 }
 
-/** Creates the handler for messages from contracts. As in Go, the response is empty. */
+/** Creates the handler for contracts' custom messages. As in Go, the response is empty. */
 function createMessageBindings(keepers: keeper.Keepers): CustomMessageHandler {
   const binding =
     <T>({ inner, outer, read, run }: Binding<T>) =>
@@ -228,14 +234,14 @@ function account(field: JsonField, { bech32Prefix }: keeper.Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** Reads a coin. Undefined if its amount is absent, which is invalid, like a nil amount in Go. */
+/** Reads a coin. Undefined if the coin has no amount, which is as invalid as a nil amount in Go. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** Reads a coin whose amount must fit in 64 bits, because the deployed binding converts it. */
+/** Reads a coin whose amount must fit in a signed 64-bit integer, as in the deployed binding. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))
@@ -267,7 +273,6 @@ function metadataOf(fields: JsonField): Metadata {
   };
 }
 
-/** Creates the handler for queries from contracts. */
 function createQueryBindings({ bech32Prefix }: keeper.Keepers): CustomQueryHandler {
   return customQueries({
     full_denom: (_context, fields) => ({ denom: nameFor(fields, bech32Prefix) }),
