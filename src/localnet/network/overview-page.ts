@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** A chain that makes no block for this long, by its own clock, is considered to have stopped. */
+/** A chain is considered stopped if it makes no block for this long, measured by the chain's clock. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -140,7 +140,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** Creates a localnet's first page, with a row per part and what developers need most often. */
+/** Creates a localnet's overview page: parts, transactions, blocks, faults, endpoints and accounts. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
