@@ -209,7 +209,7 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
 
 /**
  * Returns a transaction's message names without their "Msg" prefix, for example "Send". Returns an empty list for an entry that
- * is not a transaction: a block begins with the validators' price votes.
+ * is not a transaction, for example the price votes at the start of a block.
  */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
