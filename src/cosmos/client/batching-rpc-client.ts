@@ -21,12 +21,12 @@ import type { RpcCaller } from "./rpc-caller.ts";
 const MAX_PENDING = 10_000;
 
 interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
-  /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
+  /** Initial maximum number of calls per request, lowered if the endpoint refuses a batch; see {@link planRequests}. */
   readonly maxBatch: number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
+/** Creates a JSON-RPC client that sends all calls made in one turn of the event loop in as few requests as possible. */
 export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingOptions): RpcCaller {
   const { endpoint, observer, transport } = given;
   const pending = new Set<PendingCall>();
@@ -81,8 +81,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Creates a transport with a pool of at most `connections` keep-alive connections. It follows redirects to the same host. A
- * response with more than `maxResponseBytes`, before or after decompression, makes the request fail.
+ * Creates a transport with a pool of at most `connections` keep-alive connections. It follows redirects to the same host. A request
+ * fails if its response exceeds `maxResponseBytes`, before or after decompression.
  */
 export function createHttpTransport(
   endpoint: ParsedEndpoint,

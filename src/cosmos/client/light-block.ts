@@ -70,7 +70,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
   }
 }
 
-/** Decodes one page of `validators`. Throws `bad-answer`, even if only the page's height is wrong. */
+/** Decodes one page of `validators`. Throws `bad-answer` if the page is malformed or for another height. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,
@@ -87,7 +87,7 @@ export function decodeValidatorsPage(
   return { validators: entries.map(({ value }) => value), total: Number(total) };
 }
 
-/** Verifies that the parts belong together, verifies the signatures, and encodes the parts. */
+/** Verifies that the header, commit and validators belong together, verifies the signatures, and encodes the light block. */
 function toLightBlock(signed: SignedHeaderParts, set: Validators, endpoint: string): LightBlockBytes {
   const { header, commit } = signed;
   const { chainId, height } = header;

@@ -9,7 +9,7 @@ export interface PartSetHeader {
   readonly hash: Uint8Array;
 }
 
-/** A block's id: the header's hash and the part set. Both are empty if there is no block. */
+/** A block's id: the header's hash and the part set. For a nil block, both are empty. */
 export interface BlockId {
   readonly hash: Uint8Array;
   readonly parts: PartSetHeader;
@@ -53,7 +53,7 @@ export interface Commit {
 
 /**
  * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
- * `priority` determines who proposes.
+ * `priority` determines which validator proposes next.
  */
 export interface Validator {
   readonly address: Uint8Array;

@@ -9,10 +9,10 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** A block, commit or validator set is invalid. The message is the same as CometBFT's, because chain logs contain it. */
+/** A block, commit or validator set is invalid. The message is the same as CometBFT's, so that it matches chain logs. */
 export class CometError extends CodedError<CometErrorFacts> {}
 
-/** Creates a {@link CometError} for malformed input. `what` names the part or the field. */
+/** Creates a {@link CometError} for malformed input. `what` names the malformed part or field. */
 export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }

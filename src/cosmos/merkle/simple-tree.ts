@@ -9,7 +9,10 @@ const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
-/** Proof that a simple Merkle tree contains a leaf. `aunts` starts with the leaf's sibling and ends below the root. */
+/**
+ * Proof that a simple Merkle tree contains a leaf. `aunts` are the sibling hashes on the path, from the leaf's sibling to a child
+ * of the root.
+ */
 export interface SimpleProof {
   readonly total: bigint;
   readonly index: bigint;
@@ -33,7 +36,7 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Computes the root over the leaves, in the given order. The root over no leaves is the SHA-256 of no bytes. */
+/** Computes the root over the leaves, in the given order. Without leaves, the root is the SHA-256 of no bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return collectAunts(leaves.map(simpleLeafHash), []);
 }
@@ -113,7 +116,10 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
   return good(undefined);
 }
 
-/** Returns, for each step from leaf to root, whether the path comes from the left child. Empty for fewer than two leaves. */
+/**
+ * Returns, for each step from leaf to root, whether the path comes from the left child. The list is empty for fewer than two
+ * leaves.
+ */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];
   let at = index;

@@ -1,6 +1,6 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 
-/** Go package names by proto package. Packages not listed here are called "types" in Go. */
+/** Go package names by proto package. A proto package that is not listed has the Go package name "types". */
 const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.tx.v1beta1": "tx",
   "cosmos.tx.signing.v1beta1": "signing",

@@ -11,11 +11,11 @@ export interface HttpRule {
   readonly template: string;
   /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
   readonly service: string;
-  /** Name within the service, e.g. `Balance`. */
+  /** Method name within the service, e.g. `Balance`. */
   readonly rpc: string;
   readonly requestType: string;
   readonly responseType: string;
-  /** "": the request is read from the path and query. "*": the JSON body is the request. */
+  /** Source of the request: the path and query if "", the JSON body if "*". */
   readonly body: "" | "*";
 }
 

@@ -15,7 +15,7 @@ import {
   timestampFromText,
 } from "./field-formats.ts";
 
-/** The parser's state at one value. */
+/** The parser's context for one value. */
 export interface ParseContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;
@@ -63,7 +63,7 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
   return message;
 }
 
-/** Sets an absent field that Go always writes: a non-nullable message with its defaults, a non-nullable number as "0". */
+/** Sets an absent field that Go always writes: a non-nullable message to its defaults, a non-nullable number to "0". */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;
   const format = formatOf(field);

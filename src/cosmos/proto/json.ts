@@ -49,7 +49,7 @@ export function messageToJson(
 }
 
 /**
- * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
+ * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums as
  * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
  * `typeName` is canonical. Type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes use the
@@ -67,7 +67,7 @@ export function messageFromJson(
   return toBinary(desc, message.message);
 }
 
-/** The printer's state at one message. */
+/** The printer's context for one message. */
 interface PrintContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;
@@ -110,7 +110,7 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
   return Object.fromEntries(entries);
 }
 
-/** Go omits a field's zero value, except for a struct or a list of structs. */
+/** Returns true if Go omits the field: its value is zero, and it is neither a struct nor a list of structs. */
 function isLeftOut(message: ReflectMessage, field: DescField): boolean {
   const { number, neverNull } = formatOf(field);
   const isStructs = field.fieldKind === "list" && field.listKind === "message";
@@ -133,8 +133,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
- * own methods, which print nil as "" and "0".
+ * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their own
+ * methods, which print nil as "" or "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;

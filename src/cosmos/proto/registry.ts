@@ -26,7 +26,7 @@ const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Type URLs used by the program. Type URLs from the chain's own modules are canonical. */
+/** Type URLs used by the program. Type URLs from the chain's own modules have the canonical chain name. */
 export const TYPE_URL = {
   tx: "/cosmos.tx.v1beta1.Tx",
   secp256k1PubKey: "/cosmos.crypto.secp256k1.PubKey",
@@ -136,7 +136,10 @@ export interface FileInfo {
 
 let shared: FileRegistry | undefined;
 
-/** Returns the descriptors for all definitions. The first call builds them (tens of ms); later calls share them. */
+/**
+ * Returns the descriptors for all definitions. The first call takes tens of milliseconds to build them; later calls return the same
+ * registry.
+ */
 export function protoRegistry(): FileRegistry {
   shared ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
   return shared;
@@ -144,7 +147,7 @@ export function protoRegistry(): FileRegistry {
 
 /**
  * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares the
- * message, extension or service, and for its imports, because a command needs few files. Undefined for an unknown name.
+ * message, extension or service, and for its imports, because a command needs few files. Returns undefined for an unknown name.
  */
 function registryOf(symbol: string): FileRegistry | undefined {
   if (shared !== undefined) return shared;
@@ -205,7 +208,7 @@ export function unresolvable(typeUrl: string, path?: string): never {
   throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, text);
 }
 
-/** Returns a service by canonical full name, or undefined. */
+/** Returns a service by canonical full name, or undefined if there is none. */
 export function findService(name: string): ServiceInfo | undefined {
   const found = registryOf(name)?.getService(name);
   return found === undefined ? undefined : serviceInfo(found);
@@ -219,14 +222,20 @@ export function responseTypeOf(path: string): string {
   throw new ProtoError({ code: "unknown-method", path }, `no service in the definitions has ${path}`);
 }
 
-/** Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. Linear in the number of files. */
+/**
+ * Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined if there is none. Linear in the number of
+ * files.
+ */
 export function findFile(path: string): FileInfo | undefined {
   const name = path.replace(/\.proto$/, "");
   for (const file of protoRegistry().files) if (file.name === name) return fileInfo(file);
   return undefined;
 }
 
-/** Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined. */
+/**
+ * Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined if there is
+ * none.
+ */
 export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   const registry = protoRegistry();
   // The registry has no entries for methods, so look up the service, whose name is the symbol without its last part.
@@ -236,9 +245,9 @@ export function findFileOfSymbol(symbol: string): FileInfo | undefined {
 
 function serviceInfo(desc: DescService) {
   return {
-    /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
+    /** Canonical full name of the service, e.g. `cosmos.bank.v1beta1.Query`. */
     name: desc.typeName,
-    /** In definition order. */
+    /** The service's methods, in definition order. */
     methods: desc.methods.map((method) => ({
       name: method.name,
       /** gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`. */

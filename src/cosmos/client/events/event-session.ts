@@ -18,15 +18,15 @@ import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame 
 
 export interface EventSessionOptions {
   readonly endpoint: string;
-  /** Expected chain id. Undefined accepts any chain. */
+  /** Expected chain id. If undefined, any chain is accepted. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
-  /** Maximum time without a frame of any kind, including pongs. Must exceed `pingIntervalMs`. */
+  /** Maximum time without a frame of any kind, including pongs. The deadline must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Maximum time without an event. Must exceed the block time. */
+  /** Maximum time without an event. The deadline must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
@@ -45,7 +45,7 @@ interface EventSessionDeps {
 
 /**
  * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
- * if the session ended because that endpoint was found. Otherwise, rejects with the reason.
+ * if the session ended because that endpoint was found. If the connection ends for any other reason, rejects with that reason.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -83,7 +83,9 @@ interface EventSocketListener {
   readonly onClosed: (reason: string) => void;
 }
 
-/** Opens a connection. Rejects with `unreachable` or the signal's reason. An abort also closes an open connection. */
+/**
+ * Opens a connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes an open connection.
+ */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
 /** Creates a function that connects to an endpoint's `/websocket`. A frame larger than `maxFrameBytes` closes the connection. */
@@ -155,7 +157,7 @@ function unreachable(endpoint: string, reason: string): ClientError {
   );
 }
 
-/** Sends requests over one connection and handles all incoming frames. It aborts `session` once the connection is unusable. */
+/** Sends requests over one connection and handles all incoming frames. Aborts `session` once the connection is unusable. */
 function createFrameExchange(options: EventSessionOptions, deps: EventSessionDeps, session: AbortController) {
   const requests = new Map<number, Deferred<unknown>>();
   const subscriptions = new Map<number, string>();
@@ -186,7 +188,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
 
   /**
    * Subscribes again after the node has cancelled one subscription. A node cancels a subscription if the client reads too slowly,
-   * but keeps the connection and the other subscriptions. If the renewal fails, the session ends, and the next endpoint is used.
+   * but keeps the connection and the other subscriptions. If subscribing again fails, the session ends and the next endpoint is
+   * used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);

@@ -3,7 +3,7 @@ import { CodedError, unreachable } from "../../../platform/base/errors.ts";
 
 /**
  * Key of a saved node: the version that created it, and its position among that version's nodes. Positions are numbered from 1 in
- * pre-order, so a root created by version v is (v, 1).
+ * pre-order, so the root that version v creates has the id (v, 1).
  */
 export interface NodeId {
   readonly version: number;
@@ -22,7 +22,7 @@ export interface Leaf {
 }
 
 /**
- * An inner node. `key` is the smallest key in the right subtree: smaller keys are on the left. `left` and `right` are nodes, or
+ * An inner node. `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are nodes, or
  * ids of saved nodes that are not in memory.
  */
 export interface Inner {
@@ -37,7 +37,7 @@ export interface Inner {
 }
 
 /**
- * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash` at the
+ * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash` on
  * commit, and a child when it is read from storage.
  */
 export type IavlNode = Leaf | Inner;
@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns a child. A child that is not in memory is read from storage and then kept in memory. */
+/** Returns a child. Reads a child that is not in memory from storage and then keeps it in memory. */
 export function childOf(node: Inner, side: "left" | "right", read: ReadNode): IavlNode {
   const child = node[side];
   if ("kind" in child) return child;
@@ -124,7 +124,7 @@ function writePrefix(node: IavlNode, version: number): void {
 const ID_BYTES = 12;
 const HASH_BYTES = 32;
 
-/** Facts about an {@link IavlError}. `what` completes "it has …". */
+/** Facts of an {@link IavlError}. `what` completes the message "it has …". */
 type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
@@ -143,7 +143,7 @@ export function encodeNodeId(id: NodeId): Uint8Array {
   return bytes;
 }
 
-/** Writes the lower 32 bits, big-endian. Creating a `DataView` would cost more than all other work on an id. */
+/** Writes the lower 32 bits, big-endian. Creating a `DataView` would take longer than all other work on an id. */
 function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 24;
   bytes[at + 1] = value >>> 16;
@@ -242,7 +242,7 @@ class Reader {
     return this.at === this.source.length;
   }
 
-  /** Multiplies instead of shifting, because JavaScript shifts work on 32 bits. */
+  /** Reads an unsigned varint. Multiplies instead of shifting, because JavaScript shifts are limited to 32 bits. */
   private uvarint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
