@@ -1,9 +1,9 @@
 import { CodedError } from "./errors.ts";
 
-/** A signal that ends a wait: any `AbortSignal`, or a far cheaper signal from this module. Watch it with {@link onAbort}. */
+/** A signal that ends a wait: any `AbortSignal`, or a cheaper signal from this module. Watch it with {@link onAbort}. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
-/** The part of a clock that a timed wait needs; see `Clock.sleep`. */
+/** The part of a {@link Clock} that a timed wait needs. */
 export interface Sleeper {
   /** Resolves after `delayMs`; rejects with the signal's reason if the signal aborts first. */
   readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;
@@ -37,8 +37,8 @@ const callbacksOf = new WeakMap<WaitSignal, Callbacks>();
  * Calls `callback` once with the reason when `signal` aborts, or immediately if it has already aborted. Returns a function that
  * removes the callback.
  *
- * All callbacks on one signal share one event listener. Hundreds of calls on a long-lived signal therefore cause no MaxListeners
- * warning and no linear search on removal.
+ * All callbacks on one signal share one event listener. Hundreds of callbacks on a long-lived signal therefore cause neither a
+ * MaxListeners warning nor a linear search on removal.
  */
 export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): () => void {
   if (signal.aborted) {
@@ -72,13 +72,16 @@ interface OwnSignal<S extends WaitSignal> {
   readonly abort: (reason: Error) => void;
 }
 
-/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than a short wait. */
+/**
+ * Creates the signal for one call. Callbacks on this signal need no event listener, because adding one takes longer than a short
+ * wait.
+ */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));
 }
 
-/** Creates the signal for one wait that only this module watches. */
+/** Creates a cheap signal for one wait. Only {@link onAbort} can watch it. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: WaitSignal & object = { aborted: false, reason: undefined };
   return ownSignal(signal, (reason) => Object.assign(signal, { aborted: true, reason }));
@@ -103,7 +106,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for shared work. Rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/** Waits for shared work. Rejects with the signal's reason if the signal aborts first. The shared work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -137,7 +140,9 @@ export async function withDeadline<T>(
   }
 }
 
-/** All waits share this error, because capturing a stack would take longer than the rest of a short wait. */
+/**
+ * Abort reason for every finished wait. It is shared, because capturing a stack trace takes longer than the rest of a short wait.
+ */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 
@@ -192,7 +197,7 @@ async function runTimed<T, S extends WaitSignal>(
   }
 }
 
-/** Waits for `delayMs` or until the signal aborts; never rejects. */
+/** Waits for `delayMs`, or until the signal aborts. Never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: WaitSignal): Promise<void> {
   if (signal.aborted) return;
   await clock.sleep(delayMs, signal).catch(() => undefined);

@@ -3,8 +3,8 @@ export type RecentCache<K, T> = ReturnType<typeof createRecentCache<K, T>>;
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
- * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
- * than in a list that is kept in exact order.
+ * Two generations approximate the order of use. A hit in the younger generation moves nothing, so it is several times faster than
+ * in an exactly ordered cache.
  */
 export function createRecentCache<K, T>(capacity: number) {
   let younger = new Map<K, T>();
@@ -31,7 +31,7 @@ export function createRecentCache<K, T>(capacity: number) {
   return { get, put, clear };
 }
 
-/** Returns a map's value for a key. If there is none, creates and stores one. */
+/** Returns the value for a key in a map. If there is none, creates and stores it. */
 export function getOrCreate<K, T>(
   map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
   key: K,
@@ -45,8 +45,8 @@ export function getOrCreate<K, T>(
 }
 
 /**
- * Returns a function that calls `load` once per key and later returns the same promise. A rejected promise is stored too, so that
- * one cycle does not repeat a failed request. Create a new function for each cycle.
+ * Returns a function that calls `load` once per key and then keeps returning the same promise. It stores rejected promises too, so
+ * that one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();
@@ -59,9 +59,9 @@ interface ObjectSlot<K extends object, T> {
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes.
- * The slot lives as long as its object. A WeakMap works too, but adding an entry takes ten times as long, about a microsecond.
- * Use a slot if every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes. The
+ * stored value lives as long as its object. A WeakMap works too, but adding an entry takes ten times as long, about a microsecond,
+ * which matters if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

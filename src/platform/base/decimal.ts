@@ -56,7 +56,7 @@ export function dec18ToNumber(value: Dec18): number {
   return Number(value) / Number(DEC18_ONE);
 }
 
-/** Divides by `one` and rounds half to even, symmetrically around zero. */
+/** Divides a scaled value by `one` and rounds half to even, symmetrically around zero. */
 function roundHalfEven(value: bigint, one: bigint): bigint {
   if (value < 0n) return -roundHalfEven(-value, one);
   const whole = value / one;
@@ -73,16 +73,19 @@ const PREC_DIGITS = 27;
 /** The number 1 as a {@link PrecDec}: 10^27. */
 export const PREC_ONE: PrecDec = 10n ** 27n;
 
-/** 256 bits for an integer, plus 89 bits for the factor 10^27. */
+/** Maximum size of a {@link PrecDec}: 256 bits for the integer part, plus 89 bits for the factor 10^27. */
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
-/** Multiplies and rounds half to even. Throws `OverflowError` above 345 bits. */
+/** Multiplies and rounds half to even. Throws `OverflowError` if the result exceeds 345 bits. */
 export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
-/** Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
+/**
+ * Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits and `RangeError` for a divisor of
+ * 0.
+ */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
@@ -96,22 +99,22 @@ export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundsUp ? whole + 1n : whole);
 }
 
-/** Adds. Throws `OverflowError` above 345 bits. */
+/** Adds two decimals. Throws `OverflowError` if the result exceeds 345 bits. */
 export function addPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a + b);
 }
 
-/** Subtracts. Throws `OverflowError` above 345 bits. */
+/** Subtracts `b` from `a`. Throws `OverflowError` if the result exceeds 345 bits. */
 export function subPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a - b);
 }
 
-/** Multiplies by an integer. Throws `OverflowError` above 345 bits. */
+/** Multiplies by an integer. Throws `OverflowError` if the result exceeds 345 bits. */
 export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
   return checkPrec(a * factor);
 }
 
-/** Divides by an integer and truncates towards zero. Throws `RangeError` for 0. */
+/** Divides by an integer and truncates towards zero. Throws `RangeError` for a divisor of 0. */
 export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
   return a / divisor;
 }
@@ -132,8 +135,8 @@ export function ceilPrec(value: PrecDec): bigint {
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it also accepts a plus sign ("+1") and a sign after a minus
- * sign ("--5"). Throws an `Error` with Go's message for any other text.
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it also accepts a plus sign ("+1") and a second sign after a
+ * minus sign ("--5"). Throws an `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {
   const negative = text.startsWith("-");
@@ -168,7 +171,7 @@ export function formatPrecDec(value: PrecDec): string {
   return formatFixed(value, PREC_DIGITS);
 }
 
-/** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's message. */
+/** Parses the wire format, which is the scaled integer in a notation that Go reads. Throws an `Error` with Go's message. */
 export function parseWirePrecDec(text: string): PrecDec {
   const value = parseGoBigInt(text);
   if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);

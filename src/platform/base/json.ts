@@ -17,7 +17,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of member names and list indexes; undefined if there is none. */
+/** Returns the value at a path of member names and list indexes, or undefined if there is none. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (inner, key) =>
@@ -26,7 +26,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Returns undefined if the text is not valid JSON. */
+/** Parses JSON. Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   return attempt((): unknown => JSON.parse(text));
 }
@@ -40,15 +40,15 @@ export function stringifyJson(value: unknown, indent?: number): string {
   );
 }
 
-/** Creates a field's error. `path` names the field. `expected` describes the valid value, for example "a 64-bit integer". */
+/** Creates a field's error. `path` names the field, and `expected` describes a valid value, for example "a 64-bit integer". */
 type FieldError = (path: string, expected: string) => Error;
 
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
- * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. The error
- * should contain the path and never the value.
+ * An unchecked value in a JSON document, with its path. The methods check the value and throw the error that `error` creates, which
+ * should contain the path but never the value.
  */
 export class JsonField {
   readonly value: unknown;
@@ -75,7 +75,7 @@ export class JsonField {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Returns the field if it is present, otherwise throws. The methods below treat an absent field as Go's zero value. */
+  /** Returns the field itself. Throws if it is absent; the other methods treat an absent field as Go's zero value. */
   required(): JsonField {
     if (!this.isPresent()) throw this.error(this.path, "present");
     return this;

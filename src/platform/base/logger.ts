@@ -6,7 +6,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** Fields of a log line. Never include secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured logger. A message is a constant lower-case phrase; values are fields. */
+/** A structured logger. Messages are constant lower-case phrases; values go into fields. */
 export interface Logger {
   readonly debug: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
@@ -22,7 +22,7 @@ export interface LogLevelControl {
 }
 
 export interface ProcessLogger extends Logger {
-  /** Changes the minimum level. If absent, the level is fixed. */
+  /** Changes the logger's minimum level. If absent, the level is fixed. */
   readonly level?: LogLevelControl;
 }
 

@@ -3,7 +3,7 @@ export function ascending<T extends bigint | number | string>(a: T, b: T): numbe
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Up to this length, insertion sort is faster than `Array.prototype.sort`, which allocates a work area. */
+/** List length up to which insertion sort is faster than `Array.prototype.sort`, which allocates a work area. */
 const SHORT_LIST = 16;
 
 /** Returns the strings in ascending order. May modify the given array. */

@@ -25,12 +25,12 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** Like {@link isoTime}, for JSON: null without a time. */
+/** Like {@link isoTime}, but returns null for undefined, as JSON requires. */
 export function isoTimeOrNull(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : isoTime(timeMs);
 }
 
-/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, like Go's RFC3339Nano. Years 0 to 9999. */
+/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, like Go's RFC3339Nano. Supports the years 0 to 9999. */
 export function formatRfc3339Ns(timeNs: bigint): string {
   const { seconds, nanos } = splitNs(timeNs);
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
@@ -43,7 +43,10 @@ export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly na
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
 }
 
-/** Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range. An absent message is 0. */
+/**
+ * Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range. Returns 0 for an absent
+ * message.
+ */
 export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
   return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
 }

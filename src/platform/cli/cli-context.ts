@@ -12,8 +12,8 @@ export interface CliContext {
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   /**
-   * Creates the process logger, on stderr or as `log` configures it. Its library is loaded on first use. Throws `LogOutputError` if
-   * an output cannot be opened.
+   * Creates the process logger, which writes to stderr or as `log` configures. The logger's library is loaded on first use. Throws
+   * `LogOutputError` if an output cannot be opened.
    */
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
   /**
@@ -31,7 +31,7 @@ export interface CliContext {
 
 export interface OutputOptions {
   readonly json?: true;
-  /** `json` also sets {@link OutputOptions.json}. */
+  /** Output format. The value "json" also sets {@link OutputOptions.json}. */
   readonly output?: "json" | "text" | "yaml";
 }
 
@@ -42,12 +42,15 @@ export function addOutputOptions(command: Command): Command {
   });
 }
 
-/** The `--json` option of earlier versions. It is hidden from help, and {@link addOutputOption} warns about it. */
+/** Creates the `--json` option of earlier versions, which is hidden from help. {@link addOutputOption} warns about its use. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
 
-/** Adds `-o, --output` with the formats of the command's `--format` option. Warns about the options that it replaces. */
+/**
+ * Adds `-o, --output` with the formats of the command's `--format` option. Warns if the options that it replaces, `--json` and
+ * `--format`, are used.
+ */
 function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
   return command
@@ -68,8 +71,8 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Returns a function that adds `-o, --output` to a command and all its subcommands that have only {@link jsonOption}, and the
- * context for their actions. With `-o yaml`, the actions print JSON, which the context converts.
+ * Returns a function that adds `-o, --output` to each command and subcommand that has only {@link jsonOption}, and the context for
+ * their actions. With `-o yaml`, the actions print JSON, which the context converts to YAML.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;

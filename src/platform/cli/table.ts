@@ -10,7 +10,7 @@ export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a dotted path, or null. The empty path selects the value itself. */
+/** Returns the field at a dotted path, or null if there is none. An empty path selects the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
   if (path === "") return value;
   let current: JsonValue = value;
@@ -21,7 +21,7 @@ export function fieldAt(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
-/** Returns the list at a dotted path; empty if the field is missing or is not a list. */
+/** Returns the list at a dotted path, or an empty list if the field is missing or not a list. */
 export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   const list = fieldAt(value, path);
   return Array.isArray(list) ? list : [];
