@@ -88,7 +88,7 @@ function responses(replies: RouteAbout["replies"]): JsonObject {
   );
 }
 
-/** Returns the schema of the data as sent, before a parser changes it. */
+/** Returns the JSON schema of the data as it is sent, before parsing transforms it. */
 function schemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return z.record(z.string(), z.json()).parse(rest);

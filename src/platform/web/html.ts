@@ -1,4 +1,4 @@
-/** HTML that is inserted without escaping. Only {@link html} and {@link rawElement} create it; all other text is escaped. */
+/** HTML that is inserted without escaping. Only {@link html} and {@link rawElement} create such HTML; all other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** Creates a `style` or `script` element. The text is not escaped, so pass only the program's own constants. */
+/** Creates a `style` or `script` element. The text is not escaped, so pass only constants from the program itself. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }
