@@ -110,7 +110,7 @@ export async function createProgram(context: CliContext): Promise<Command> {
   return withExamples(withSettings(program), []);
 }
 
-/** Configures error reports for a command and its subcommands. Commander's `addCommand` does not inherit settings. */
+/** Configures error reports for a command and its subcommands, because Commander's `addCommand` does not pass on settings. */
 export function withSettings(command: Command): Command {
   command
     .exitOverride()
@@ -124,7 +124,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Returns the name of the program, which starts all error messages. */
+/** Returns the program's name, with which all error messages start. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }

@@ -95,21 +95,21 @@ function missingReasons(parts: UpParts): string {
   return reasons.length === 0 ? "" : ` (${reasons.slice(0, 3).join("; ")})`;
 }
 
-/** Data that the block shows in addition to the parts' state. */
+/** Data that the status block shows in addition to the parts' state. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
   /** URLs of the status pages; undefined until the page's server is listening. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists. Others are only counted. */
+/** Maximum number of open conditions and problems that the status block lists. The block only counts the others. */
 const SHOWN = 4;
 /** Maximum length of the IBC relayer's reason, in characters. Longer reasons are truncated. */
 const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** Always coloured, because the block is only drawn on terminals. */
+/** Colour functions. They always produce colour, because the status block is only drawn on terminals. */
 const paint = pc.createColors(true);
 
 /** Formats the state of all parts as a few coloured lines: chains, relayer, oracle, open alerts and pages. */
@@ -145,7 +145,7 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
   return `${name} height ${node.view.status().latestHeight}${age}`;
 }
 
-/** Returns the IBC relayer's line. Empty if the IBC relayer is not running. */
+/** Returns the IBC relayer's line. Returns no line if the IBC relayer is not running. */
 function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number): readonly string[] {
   if (ibcRelayer === undefined) return [];
   const status = ibcRelayer.status();

@@ -73,7 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which is read elsewhere. */
+/** Returns the relayer's URL from its configuration file. Returns undefined for a watchdog's file, which is read elsewhere. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Import the schemas only when needed, because loading them takes longer than the rest of the command.
   const { kindOf } = await import("./config.ts");
@@ -100,7 +100,7 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 
 /**
  * Joins the daemons' reports. The joined report has a problem if any report has a problem. A daemon that does not respond is not
- * a problem, because not every machine runs both daemons.
+ * treated as a problem, because not every machine runs both daemons.
  */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));
