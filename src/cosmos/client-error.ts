@@ -2,7 +2,7 @@ import { CodedError } from "../platform/base/errors.ts";
 
 /** An error's code and the facts that belong to this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/** Code and facts of an endpoint's error. They identify the endpoint by its name, never by its URL. */
+/** Code and facts of an endpoint's error, with the endpoint's name instead of its URL. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 export type ClientErrorFacts =
@@ -17,7 +17,7 @@ export type ClientErrorFacts =
   | At<"bad-answer", { where: string; method?: string }>
   /** The response is provably wrong: it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height, because it is behind or has pruned it. Another node may have it. */
+  /** The node does not have this height, because it is behind or has pruned it, but another node may have it. */
   | At<"height-unavailable", { height: bigint }>
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>

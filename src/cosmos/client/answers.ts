@@ -37,12 +37,12 @@ export interface Answer {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A classified error. If `mayBeDone` is true, a broadcast may have arrived despite the error. */
+/** A classified error. If `mayBeDone` is set, a broadcast may have arrived despite the error. */
 interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A table row. A row matches if all of its columns match; the first matching row applies. */
+/** A row of the classification table. The first row whose columns all match the error applies. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -178,7 +178,7 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns an error's class. Errors not thrown by the client are final. */
+/** Returns an error's class, which is final for errors not thrown by the client. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
@@ -211,7 +211,7 @@ export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Classifies an error. An unknown text or code is attributed to the endpoint, not to the request. */
+/** Classifies an error, and attributes an unknown text or code to the endpoint, not to the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;

@@ -17,7 +17,7 @@ import {
 } from "./request-batch.ts";
 import type { RpcCaller } from "./rpc-caller.ts";
 
-/** Maximum number of pending calls per endpoint. Further calls reject with `overloaded`. */
+/** Maximum number of pending calls per endpoint, beyond which calls reject with `overloaded`. */
 const MAX_PENDING = 10_000;
 
 interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
@@ -81,8 +81,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const MAX_REDIRECTS = 3;
 
 /**
- * Creates a transport with a pool of at most `connections` keep-alive connections. It follows redirects to the same host. A request
- * fails if its response exceeds `maxResponseBytes`, before or after decompression.
+ * Creates a transport with a pool of at most `connections` keep-alive connections. The transport follows redirects to the same
+ * host. A request fails if its response exceeds `maxResponseBytes`, before or after decompression.
  */
 export function createHttpTransport(
   endpoint: ParsedEndpoint,
@@ -166,7 +166,9 @@ function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutp
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");
 }
 
-/** Returns a socket error's code, e.g. ECONNREFUSED. A multi-address host yields an AggregateError with one error per address. */
+/**
+ * Returns a socket error's code, such as ECONNREFUSED. A multi-address host yields an AggregateError with one error per address.
+ */
 function errorCode(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (first !== undefined) return errorCode(first);

@@ -9,7 +9,7 @@ export interface ProofOp {
   readonly data: Uint8Array;
 }
 
-/** A read of one store key with a proof. `height` 0 means the latest height. */
+/** A read of one store key with a proof, at `height` (0 for the latest). */
 export interface StoreRead {
   readonly store: string;
   readonly key: Uint8Array;
@@ -17,7 +17,7 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /** 0 on success. Otherwise, the application rejected the query, and `log` contains the reason. */
+  /** ABCI code: 0 on success. Any other code means that the application rejected the query for the reason in `log`. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -30,7 +30,7 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
-/** An endpoint more than this many blocks behind the best endpoint is tried last. A smaller lag is normal. */
+/** An endpoint more than this many blocks behind the best endpoint is tried last; a smaller lag is normal. */
 export const MAX_LAG = 5n;
 /** A height that drops by more than this many blocks means that the chain was reset. A smaller drop means that an endpoint lags. */
 export const RESET_DISTANCE = 20n;
@@ -84,7 +84,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's reads, plus block and transaction readers that ignore unneeded fields. No method takes an abort signal. */
+/** CosmJS's reads, plus block and transaction readers that ignore unneeded fields, all without abort signals. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -93,7 +93,7 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
     ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
-/** Reads one chain over CometBFT RPC. Calls have a deadline and reject with `ClientError` or, on abort, the signal's reason. */
+/** Reads one chain over CometBFT RPC. All calls have a deadline and reject with `ClientError` or, on abort, the signal's reason. */
 export interface ChainClient {
   readonly comet: CometReads;
   /**
@@ -105,12 +105,13 @@ export interface ChainClient {
   /** Reads the number of transactions in each of up to 20 blocks. */
   readonly txCounts: (blocks: BlockRange, signal: AbortSignal) => Promise<ReadonlyMap<bigint, number>>;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Returns the lowest height that at least one endpoint has not pruned. Rejects if no endpoint responds. */
+  /** Returns the lowest height that at least one endpoint has not pruned, or rejects if no endpoint responds. */
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
    * Runs a gRPC query over `abci_query`: it takes the encoded request and returns the encoded response. Rejects with `abci` if the
-   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0.
+   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0, the
+   * latest height.
    */
   readonly grpcQuery: (
     path: string,
@@ -129,10 +130,10 @@ export interface ChainClient {
   ) => Promise<LightBlockBytes>;
   /**
    * Reports that this endpoint returned a provably wrong response. For some time, reads then use this endpoint only after all
-   * others. An unknown name has no effect.
+   * others. An unknown endpoint name has no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;
-  /** Rejects all pending and later calls with `closed`. */
+  /** Closes the client, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
 }
 

@@ -31,7 +31,7 @@ import { isHeightLog } from "./answers.ts";
 interface ChainClientOptions {
   /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Id of the chain that every endpoint must serve. If undefined, any chain is accepted. */
+  /** Id of the chain that every endpoint must serve, or undefined to accept any chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
@@ -40,13 +40,13 @@ interface ChainClientOptions {
 /** Default limits, suitable for a public node with a round-trip time of about 100 ms. */
 const DEFAULT_LIMITS = {
   /**
-   * Deadline for one request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
+   * Deadline for one HTTP request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
    * one attempt per endpoint, or two if there is only one.
    */
   deadlineMs: 10_000,
   /**
-   * Maximum number of HTTP connections per endpoint, opened on demand. With 64 connections, a thousand reads take two round trips.
-   * A CometBFT node accepts 900 connections.
+   * Maximum number of HTTP connections per endpoint, opened on demand. With 64 connections, a thousand reads take two round trips;
+   * a CometBFT node accepts 900.
    */
   connections: 64,
   /** Initial maximum number of calls per HTTP request, lowered for an endpoint that refuses a batch. */
@@ -75,7 +75,7 @@ export interface PooledChainClient extends ChainClient {
   readonly pool: EndpointPool;
 }
 
-/** Creates a client. It connects on the first call. Throws `bad-endpoint` for an invalid URL. */
+/** Creates a chain client that connects on its first call. Throws `bad-endpoint` for an invalid endpoint URL. */
 export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
   const { chainId } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -121,7 +121,7 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** Creates the block and transaction readers. `signal` aborts all their calls. */
+/** Creates the block and transaction readers, all of whose calls `signal` aborts. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>
@@ -179,7 +179,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Reads a store key with proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
+/** Reads a store key with a proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",
@@ -204,7 +204,7 @@ function grpcRead(path: string, request: Uint8Array, height: QueryHeight): RpcRe
   };
 }
 
-/** Decodes an `abci_query` result with proof. */
+/** Decodes the result of an `abci_query` with a proof. */
 export function decodeStoreResponse(result: unknown, endpoint: string): StoreResponse {
   const response = resultField(result, "abci_query", endpoint).member("response");
   const value = response.member("value");

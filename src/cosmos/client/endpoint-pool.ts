@@ -13,7 +13,7 @@ export type EndpointCheck =
 
 /** Several endpoints for one chain, used like a single endpoint. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
+  /** Calls a method and decodes its result, and treats a result that it cannot decode as the endpoint's error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Like `read`, but for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
@@ -36,7 +36,7 @@ export interface PoolEndpointHealth extends EndpointHealth {
 }
 
 /**
- * Creates a pool. `endpoints` are in order of preference.
+ * Creates an endpoint pool. `endpoints` are in order of preference.
  *
  * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its error is final (see
  * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end.
@@ -89,7 +89,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/** Returns how far each endpoint lags behind the best one. Heights are compared only within one check. */
+/** Returns each endpoint's lag behind the best one, in blocks. Only heights from one check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
@@ -117,19 +117,19 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint that a read may use. */
+/** An endpoint that a read may use, with the facts that determine its place in the order. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
   /** Remaining time of the rest after failures. */
   readonly restMs: number;
 };
 
-/** Latency classes. Endpoints in the same class are treated as equally fast, so the configured order applies. */
+/** Limits between latency classes. Endpoints in one class are treated as equally fast, so the configured order applies. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Then come, in this order, endpoints that
- * have pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures. Distrusted
- * endpoints come last. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. The order is: healthy endpoints; endpoints that have pruned the
+ * requested height, are behind or catching up, cannot serve the method, or are resting after failures (in this order); and
+ * distrusted endpoints. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

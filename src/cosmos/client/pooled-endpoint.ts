@@ -26,8 +26,8 @@ export interface EndpointHealth {
   /** The provably wrong response because of which reads currently prefer other endpoints; undefined if there is none. */
   readonly distrusted: string | undefined;
   /**
-   * Calls that the endpoint recently failed to serve: maps an RPC method or "response size" to the reason. Absent if there are
-   * none.
+   * Calls that the endpoint recently failed to serve: maps an RPC method or "response size" to the reason. Absent if there are no
+   * such calls.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
@@ -38,9 +38,9 @@ export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Expected chain id. If undefined, any chain is accepted. */
+  /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
-  /** Backoff during which the endpoint rests after a failure. It grows with consecutive failures. */
+  /** Backoff during which the endpoint rests after a failure, longer for consecutive failures. */
   readonly rest: BackoffOptions;
 }
 
@@ -63,13 +63,10 @@ const LACK_MS = 600_000;
 /** Time without a refusal after which an endpoint that refused calls despite a good status is good again. */
 const REFUSAL_MS = 60_000;
 
-/** Lacks that concern a single request. The endpoint may still serve other requests with the same method. */
+/** Lacks that concern a single request, so that the endpoint may still serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
-/**
- * Creates one endpoint of a pool, in state `unchecked`. The endpoint's chain id is checked, and the endpoint rests for a while
- * after each failure.
- */
+/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked before use, and it rests after each failure. */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
@@ -176,7 +173,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     }
   };
 
-  /** Reads the status and checks the chain id. Parallel callers share one request. */
+  /** Reads the status and checks the chain id, with one request for all parallel callers. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
     // The shared request runs under `life`, so one caller's abort does not fail the other callers.
     verifying ??= readStatus();
@@ -189,7 +186,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     return result;
   };
 
-  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
+  /** Calls a method and decodes the result, but first verifies the endpoint unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
     // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Check the

@@ -18,11 +18,11 @@ export interface HttpResponse {
 /** Sends JSON bodies to one endpoint. */
 export interface HttpTransport {
   /**
-   * Sends one body. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason on abort. Sets no deadline of
-   * its own.
+   * Sends one body, without a deadline of its own. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason
+   * on abort.
    */
   readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
-  /** Destroys all connections. Requests in flight reject with `closed`. */
+  /** Destroys all connections, so that requests in flight reject with `closed`. */
   readonly close: () => void;
 }
 
@@ -70,7 +70,7 @@ export function planRequests(
   return requests;
 }
 
-/** Counts the characters in string parameters. Parameters of other types are short. */
+/** Counts the characters in string parameters only, because parameters of other types are short. */
 function charactersOf({ params }: PendingCall): number {
   return Object.values(params).reduce<number>(
     (sum, value) => (typeof value === "string" ? sum + value.length : sum),
@@ -78,7 +78,7 @@ function charactersOf({ params }: PendingCall): number {
   );
 }
 
-/** Sends one request and settles all its calls by the deadline. Never rejects. */
+/** Sends one request and settles all its calls by the deadline, without ever rejecting. */
 export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
@@ -150,10 +150,7 @@ function isOfOneCall(error: Error): boolean {
 /** The limit that a smaller request might satisfy. Undefined if a smaller request would not help, e.g. for a rate limit. */
 type Refusal = "batch" | "size" | undefined;
 
-/**
- * Recognizes a refusal. Endpoints refuse batches with an HTTP status, an HTML page, one error for all calls, or a closed
- * connection.
- */
+/** Recognizes a refused batch by an HTTP status, an HTML page, one error for all calls, or a closed connection. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
@@ -286,7 +283,7 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error("request failed", { cause: error });
 }
 
-/** A call whose response has not arrived yet. It settles only once: later calls to `resolve` and `reject` have no effect. */
+/** A call whose response has not arrived yet. A call settles only once, so later calls to `resolve` and `reject` have no effect. */
 export interface PendingCall {
   readonly id: number;
   readonly method: string;
@@ -297,7 +294,9 @@ export interface PendingCall {
   readonly reject: (error: Error) => void;
 }
 
-/** Creates a call. It rejects with the signal's reason if the signal aborts first. `onSettled` runs after `resolve` or `reject`. */
+/**
+ * Creates a call that rejects with the signal's reason if the signal aborts first. `onSettled` runs after `resolve` or `reject`.
+ */
 export function createPendingCall(
   request: Pick<PendingCall, "id" | "method" | "params">,
   signal: AbortSignal,

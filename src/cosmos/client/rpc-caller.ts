@@ -9,9 +9,9 @@ export interface RpcCaller {
    * deadline, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Returns the maximum number of calls in one request, which the endpoint may lower. Undefined if calls are not batched. */
+  /** Returns the maximum number of calls in one request, which the endpoint may lower. Absent if calls are not batched. */
   readonly batchSize?: () => number;
-  /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
+  /** Closes the caller, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
 }
 
@@ -36,7 +36,7 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** Receives traffic figures for metrics. Must not throw. An `outcome` is "ok", "aborted" or an error's code. */
+/** Receives traffic figures for metrics, and must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {

@@ -9,7 +9,7 @@ export interface RpcFailure {
   readonly data: string;
 }
 
-/** A checked JSON-RPC 2.0 response. The id is null or -1 if the node could not read the request's id. */
+/** A checked JSON-RPC 2.0 response, whose id is null or -1 if the node could not read the request's id. */
 export type RpcResponse = { readonly id: number | string | null } & (
   | { readonly result: unknown }
   | RpcFailure
@@ -26,7 +26,7 @@ export function parseRpcResponses(body: string, endpoint: string): readonly RpcR
   return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
 }
 
-/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer`. */
+/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer` for anything else. */
 export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse {
   if (!isRecord(value)) throw badResponse(endpoint, "response", "is not an object");
   const id = value["id"] ?? null;
@@ -57,9 +57,7 @@ export function resultField(value: unknown, path: string, endpoint: string): Jso
   return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
-/**
- * Creates a `bad-answer` error. The message contains the path but never the value, because a proxy's page may contain secrets.
- */
+/** Creates a `bad-answer` error whose message contains the path but never the value, because a proxy's page may contain secrets. */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

@@ -133,7 +133,7 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
-/** Splits an encoded `Block` into parts and computes the Merkle root over them. An empty block has no parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty bytes have no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const total = Math.ceil(block.length / PART_SIZE);
   const parts = Array.from({ length: total }, (_, index) =>
@@ -163,7 +163,7 @@ export function consensusHash(params: { readonly maxBytes: bigint; readonly maxG
 
 const EMPTY = new Uint8Array(0);
 
-/** Encodes an unsigned varint. A negative number is encoded as 64-bit two's complement. */
+/** Encodes an unsigned varint, and a negative number as 64-bit two's complement. */
 function varint(value: bigint): Uint8Array {
   const small = value >= 0n && value <= MAX_SMALL;
   return small ? encodeUvarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));

@@ -15,7 +15,7 @@ export interface BlockId {
   readonly parts: PartSetHeader;
 }
 
-/** A block header. Hashes are 32 bytes long or empty. `appHash` may have any length. */
+/** A block header. Hashes are 32 bytes long or empty, except for `appHash`, which may have any length. */
 export interface Header {
   readonly version: { readonly block: bigint; readonly app: bigint };
   readonly chainId: string;
@@ -52,7 +52,7 @@ export interface Commit {
 }
 
 /**
- * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
+ * A validator, whose public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
  * `priority` determines which validator proposes next.
  */
 export interface Validator {

@@ -17,7 +17,7 @@ export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }
 
-/** Runs `check`. Adds `context` to the message of a {@link CometError}, like Go's `fmt.Errorf("context: %w", err)`. */
+/** Runs `check` and adds `context` to the message of a {@link CometError}, like Go's `fmt.Errorf("context: %w", err)`. */
 export function inContext<T>(context: string, check: () => T): T {
   try {
     return check();

@@ -23,7 +23,7 @@ export interface UntrustedHeader extends SignedHeader {
   readonly validators: ValidatorSet;
 }
 
-/** Light-client parameters. `nowNs` is the verifier's time. */
+/** Light-client parameters, and the verifier's time `nowNs`. */
 export interface TrustOptions {
   readonly nowNs: bigint;
   readonly trustingPeriodNs: bigint;

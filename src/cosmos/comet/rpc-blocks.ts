@@ -9,7 +9,7 @@ export interface TextEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** A transaction's result. `last_results_hash` does not cover its codespace, log and events. */
+/** A transaction's result, whose codespace, log and events `last_results_hash` does not cover. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;
@@ -98,7 +98,7 @@ function decodeProof(field: JsonField, data: Uint8Array) {
   return { data, rootHash, proof: { total, index, leafHash, aunts } };
 }
 
-/** Decodes a transaction's result. `events` is the reader for the result's events. */
+/** Decodes a transaction's result, with `events` as the reader for its events. */
 export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
@@ -155,7 +155,7 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Decodes base64 to text. Returns an empty string if `text` is not base64. */
+/** Decodes base64 to text, or to an empty string if `text` is not base64. */
 function fromBase64Text(text: string): string {
   return attempt(() => new TextDecoder().decode(fromBase64(text))) ?? "";
 }

@@ -13,7 +13,7 @@ const ED25519_KEY_SIZE = 32;
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;
 
-/** Creates a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
+/** Describes a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
 function keyType(name: string, size: number, hashPrefix: string) {
   // CometBFT uses different names in its errors and in its RPC JSON.
   return {

@@ -9,7 +9,7 @@ import { addressOf } from "./validator-key.ts";
  */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
-/** Returns the sum of all powers. Throws `CometError` if the sum exceeds {@link MAX_TOTAL_POWER}. */
+/** Returns the total voting power. Throws `CometError` if the sum exceeds {@link MAX_TOTAL_POWER}. */
 export function totalPower(validators: readonly Pick<Validator, "power">[]): bigint {
   const total = validators.reduce((sum, { power }) => sum + power, 0n);
   if (total > MAX_TOTAL_POWER) {
@@ -178,9 +178,8 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Without this, a validator with a large old
- * priority would propose many blocks in a row after the total power drops. Like Go's int64 division, bigint division rounds toward
- * zero.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Without this step, a validator with a large old
+ * priority would propose many blocks in a row after the total power drops. Divisions round toward zero, as in Go.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);

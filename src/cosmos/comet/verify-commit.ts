@@ -63,7 +63,7 @@ interface Claim {
 
 /**
  * Checks that more than 2/3 of the set's power signed the block, like `VerifyCommitLight`. Stops once enough power has signed. The
- * commit must have passed `validateCommit`. Throws `CometError`.
+ * commit must have passed `validateCommit`. Throws `CometError` if the commit is invalid.
  */
 export function verifyCommitLight(
   set: ValidatorSet,
@@ -95,7 +95,7 @@ export function verifyCommitLight(
 
 /**
  * Checks that validators with more than `level` of a trusted set's power signed the commit, like `VerifyCommitLightTrusting`. Finds
- * validators by address, because another set may have signed the commit. Throws `CometError`.
+ * validators by address, because another set may have signed the commit. Throws `CometError` if the commit is invalid.
  */
 export function verifyCommitLightTrusting(
   trusted: ValidatorSet,

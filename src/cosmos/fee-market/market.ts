@@ -3,7 +3,7 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18, quoDec18 } from "../../pla
 import type { Params as WireParams } from "../proto/gen/feemarket/feemarket/v1/params.ts";
 import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
 
-/** Parameters that determine the price (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+/** Parameters that determine the gas price (x/feemarket v1.1.1), with decimals as {@link Dec18}. */
 export interface MarketParams {
   /** Added to the learning rate if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
@@ -16,7 +16,7 @@ export interface MarketParams {
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
   readonly maxLearningRate: Dec18;
-  /** Maximum gas per block. Half of it is the target. */
+  /** Maximum gas per block; the target is half of this. */
   readonly maxBlockUtilization: bigint;
   readonly window: bigint;
 }
@@ -77,7 +77,7 @@ export function paramsToWire(params: Params): WireParams {
   };
 }
 
-/** The fee market's state. Decimals are {@link Dec18}. */
+/** The fee market's state, with decimals as {@link Dec18}. */
 export interface State {
   readonly baseGasPrice: Dec18;
   readonly learningRate: Dec18;
@@ -134,7 +134,7 @@ export function closeBlock(state: State, params: MarketParams): State {
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
 
-/** Returns the next block's price if the current block uses this much additional gas. O(window). */
+/** Returns the next block's price if the current block uses this much additional gas. Cost: O(window). */
 export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec18 {
   const used = minInt(currentUtilization(state) + gas, params.maxBlockUtilization);
   const window = state.window.with(Number(state.index), used);
@@ -143,7 +143,7 @@ export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec
 
 /**
  * Returns the most gas that a block can use without raising the next price above `most`. Returns undefined if the price exceeds
- * `most` even after an empty block. O(window × log(maximum)).
+ * `most` even after an empty block. Cost: O(window × log(maximum)).
  */
 export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): bigint | undefined {
   if (priceAfter(state, 0n, params) > most) return undefined;
@@ -153,7 +153,7 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 
 /**
  * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window does
- * not reveal the gas, `isExact` is false and `gas` is the most that the block can have used. O(window × log(maximum)).
+ * not reveal the gas, `isExact` is false and `gas` is the most that the block can have used. Cost: O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,

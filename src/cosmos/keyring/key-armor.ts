@@ -21,7 +21,7 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** Nonce for encryption. As in the SDK, it is constant, because each key has its own salt. */
+/** Nonce for encryption, constant as in the SDK, because each key has its own salt. */
 const NONCE = new Uint8Array(12);
 /** Bcrypt cost: the SDK's `BcryptSecurityParameter`. */
 const BCRYPT_COST = 12;
@@ -58,7 +58,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   throw badArmor("the content is not a secp256k1 private key");
 }
 
-/** Decrypts an armor's data. Returns undefined if the passphrase is wrong. */
+/** Decrypts an armor's data, or returns undefined if the passphrase is wrong. */
 async function decrypt(
   kdf: string | undefined,
   data: Uint8Array,
@@ -88,14 +88,14 @@ async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Arr
   return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));
 }
 
-/** Decrypts ChaCha20-Poly1305 data. Throws if the key is wrong. */
+/** Decrypts ChaCha20-Poly1305 data, and throws if the key is wrong. */
 function openChacha(data: Uint8Array, key: Uint8Array): Uint8Array {
   const decipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(data.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
 }
 
-/** Decrypts XSalsa20-Poly1305 data. Throws if the key is wrong. */
+/** Decrypts XSalsa20-Poly1305 data, and throws if the key is wrong. */
 function openXsalsa(data: Uint8Array, key: Uint8Array): Uint8Array {
   const nonce = data.subarray(0, XSALSA_NONCE_BYTES);
   return xsalsa20poly1305(key, nonce).decrypt(data.subarray(XSALSA_NONCE_BYTES));

@@ -25,7 +25,7 @@ export interface KeyringPlace {
 export interface KeyStore {
   /** Name of the keyring in messages. */
   readonly name: string;
-  /** Keys of all items, sorted. Empty if the keyring does not exist. */
+  /** Returns the sorted keys of all items, or no keys if the keyring does not exist. */
   readonly keys: () => readonly string[];
   /** Returns an item's data, or undefined if there is no such item. Throws `bad-key` if the item exists but cannot be read. */
   readonly read: (key: string) => Uint8Array | undefined;

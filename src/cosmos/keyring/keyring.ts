@@ -34,7 +34,7 @@ export function openKeyring(store: KeyStore) {
       if (record !== undefined) return record;
       throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
-    /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
+    /** Adds a local key to the keyring. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
     add: (record: KeyRecord): void => addRecord(store, record),
     remove: (name: string): void => {
       const { publicKey } = read(name) ?? {};

@@ -11,7 +11,7 @@ import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tende
 /** A light client's state on the local chain. */
 export interface LightClientState {
   readonly clientId: string;
-  /** The remote chain's id. */
+  /** Id of the remote chain that the client tracks. */
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
@@ -33,7 +33,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
   const query = queriesOf(client, ClientQuery);
   const queryConnection = queriesOf(client, ConnectionQuery);
   return {
-    /** Returns the connection's client id. Rejects with `LightClientError` "no-client". */
+    /** Returns the connection's client id. Rejects with `LightClientError` "no-client" if there is none. */
     clientOfConnection: async (connectionId: string, signal: AbortSignal): Promise<string> => {
       const { connection } = await queryConnection("Connection", { connectionId }, signal);
       if (connection !== undefined && connection.clientId !== "") return connection.clientId;
@@ -53,7 +53,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         trustLevel: toTrustLevel(state.trustLevel),
       };
     },
-    /** Returns the client's status, e.g. "Active", "Expired" or "Frozen". */
+    /** Returns the client's status, such as "Active", "Expired" or "Frozen". */
     clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
       (await query("ClientStatus", { clientId }, signal)).status,
     /**
@@ -80,7 +80,7 @@ export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
-/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" if the list has more than 1,000 pages. */
+/** Reads a paginated list completely. Rejects with `LightClientError` "too-many-pages" if the list has more than 1,000 pages. */
 export async function allPages<T>(
   read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
 ): Promise<readonly T[]> {

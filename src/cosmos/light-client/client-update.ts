@@ -161,7 +161,7 @@ export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: str
   return { typeUrl: HEADER_URL, value };
 }
 
-/** Encodes a `MsgUpdateClient` with this header. `signer` is a bech32 address. */
+/** Encodes a `MsgUpdateClient` with this header. `signer` is the sender's bech32 address. */
 export function updateClientMessage(
   clientId: string,
   clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },

@@ -1,9 +1,7 @@
 import { concat, equalBytes, sha256, upperHex } from "../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 
-/**
- * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).
- */
+/** Maximum number of aunts in a proof. More aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`). */
 const MAX_AUNTS = 100;
 const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
@@ -20,7 +18,7 @@ export interface SimpleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-/** Why a simple proof is invalid. `text` is CometBFT's error message. */
+/** Why a simple proof is invalid, with CometBFT's error message as `text`. */
 export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;

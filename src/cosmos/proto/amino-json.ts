@@ -68,7 +68,7 @@ function printBytesOf(desc: DescMessage, bytes: Uint8Array, context: AminoContex
 }
 
 /**
- * Converts an Any to `{"type": …, "value": …}`, where the type is the amino name or the type URL. Throws like
+ * Converts an Any to `{"type": …, "value": …}`, where the type is the amino name or the type URL. Throws the same errors as
  * {@link messageToAminoJson}.
  */
 export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
@@ -203,7 +203,7 @@ function stringify(value: JsonValue): string {
   return Object.is(value, -0) ? "-0" : JSON.stringify(value);
 }
 
-/** Quotes a string. Like Go, replaces unpaired surrogates with U+FFFD. */
+/** Quotes a string and, like Go, replaces unpaired surrogates with U+FFFD. */
 function quote(text: string): string {
   return JSON.stringify(Buffer.from(text).toString());
 }

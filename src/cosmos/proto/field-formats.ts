@@ -40,7 +40,7 @@ export interface FieldFormat {
 interface AminoFormat {
   /** `amino.field_name`, or the field's name. */
   readonly name: string;
-  /** `amino.encoding`, e.g. "legacy_coins". */
+  /** The option `amino.encoding`, such as "legacy_coins". */
   readonly encoding: string | undefined;
   /** `amino.dont_omitempty`: the field is written even with its default value. */
   readonly always: boolean;
@@ -127,8 +127,8 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 }
 
 /**
- * Converts digits on the wire to a JSON string, e.g. `500000000000000000` as "dec" to "0.500000000000000000". Empty input yields
- * "0". Integers may use Go's notations, so "010" is 8. Throws if the input is not an integer.
+ * Converts digits on the wire to a JSON string: `500000000000000000` as "dec" becomes "0.500000000000000000", and empty input "0".
+ * Integers may use Go's notations, so "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
@@ -174,7 +174,7 @@ export interface PackedMessage {
   readonly value: Uint8Array;
 }
 
-/** Returns the content of an Any. */
+/** Returns the type URL and the bytes in an Any. */
 export function packedIn(message: ReflectMessage): PackedMessage {
   const [typeUrl, value] = [fieldValue(message, "type_url"), fieldValue(message, "value")];
   if (typeof typeUrl === "string" && value instanceof Uint8Array) return { typeUrl, value };
@@ -206,7 +206,7 @@ export function timestampToText(time: SecondsAndNanos): string {
   return `${whole}${fraction(time.nanos)}Z`;
 }
 
-/** Parses an RFC 3339 time with any UTC offset and at most nine fractional digits. Throws on any other format. */
+/** Parses an RFC 3339 time with any UTC offset and at most nine fractional digits. Throws for any other format. */
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";

@@ -7,11 +7,11 @@ import { protoRegistry, requireMessage } from "./registry.ts";
 /** One REST route for a gRPC method. */
 export interface HttpRule {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
-  /** A `google.api.http` path template, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
+  /** A `google.api.http` path template, such as `/cosmos/bank/v1beta1/balances/{address}`. */
   readonly template: string;
-  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
+  /** Canonical full name of the gRPC service, such as `cosmos.bank.v1beta1.Query`. */
   readonly service: string;
-  /** Method name within the service, e.g. `Balance`. */
+  /** Method name within the service, such as `Balance`. */
   readonly rpc: string;
   readonly requestType: string;
   readonly responseType: string;

@@ -29,10 +29,10 @@ import { parseMessage, requireDepth } from "./json-parse.ts";
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
  * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Absent messages
- * and absent bytes are null.
+ * and absent bytes are printed as null.
  *
- * `typeName` is canonical. Type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and the JSON
- * uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and
+ * the JSON uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -52,9 +52,9 @@ export function messageToJson(
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums as
  * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes use the
- * variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or
- * `too-deep`.
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes
+ * use the variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`,
+ * `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
@@ -77,7 +77,7 @@ interface PrintContext {
   readonly asGo?: boolean;
 }
 
-/** Converts a decoded message to JSON as specified for `messageToJson`. Throws the same errors. */
+/** Converts a decoded message to JSON as specified for `messageToJson`, with the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
   // The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero.
   requireDepth(context.depth);

@@ -28,9 +28,11 @@ export interface UnknownFieldRules {
    * TxBody.
    */
   readonly allowNonCritical?: boolean;
-  /** The chain name used in type URLs. Default: the canonical name. */
+  /** The chain name used in type URLs; by default, the canonical name. */
   readonly chainName?: string;
-  /** Returns true if an Any may contain this type URL as written in the transaction. Default: all defined messages. */
+  /**
+   * Returns true if an Any may contain this type URL as written in the transaction. By default, all defined messages are allowed.
+   */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 
@@ -42,7 +44,7 @@ const MAX_DEPTH = 100;
 /**
  * Throws if an encoded message contains a field that its type does not declare, or digits that Go cannot decode. Checks nested
  * messages and the contents of every Any. The SDK rejects unknown fields (`codec/unknownproto`) before it decodes a transaction and
- * its numbers. Error messages are the same as in the SDK. Returns true if it accepted unknown non-critical fields.
+ * its numbers. The error messages are the same as in the SDK. Returns true if it accepted unknown non-critical fields.
  *
  * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain `Error` for
  * invalid digits.

@@ -39,7 +39,7 @@ export function createProtoVariant(changes: readonly FieldChange[]) {
   let numbers: Numbers | undefined;
   const numbersOf = (): Numbers => (numbers ??= readNumbers(changes));
   return {
-    /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message`. */
+    /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message` if there is none. */
     message: (typeName: string): DescMessage => {
       registry ??= variantRegistry(changes);
       return registry.getMessage(typeName) ?? requireMessage(typeName);

@@ -10,7 +10,7 @@ export type WireFailure =
   | "proto: cannot parse reserved wire type"
   | "proto: exceeded max recursion depth";
 
-/** A varint, tag or value that was read. `end` is the position after it. */
+/** A varint, tag or value that was read, and the position after it (`end`). */
 interface Read {
   readonly end: number;
 }

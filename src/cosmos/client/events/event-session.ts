@@ -18,21 +18,21 @@ import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame 
 
 export interface EventSessionOptions {
   readonly endpoint: string;
-  /** Expected chain id. If undefined, any chain is accepted. */
+  /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
-  /** Maximum time without a frame of any kind, including pongs. The deadline must exceed `pingIntervalMs`. */
+  /** Maximum time without a frame of any kind, including pongs; must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Maximum time without an event. The deadline must exceed the block time. */
+  /** Maximum time without an event; must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping. If it returns the name of a better endpoint, the session ends. */
+  /** Called before each ping. If this function returns the name of a better endpoint, the session ends. */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -75,7 +75,7 @@ export async function runEventSession(
 
 type EventSocket = Pick<WebSocket, "send" | "ping" | "terminate">;
 
-/** Callbacks for a connection. No callback runs after `onClosed`. */
+/** Callbacks for a connection, none of which runs after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
   /** Called when a ping or pong frame arrives. */
@@ -84,7 +84,8 @@ interface EventSocketListener {
 }
 
 /**
- * Opens a connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes an open connection.
+ * Opens a WebSocket connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes a connection
+ * that is already open.
  */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
@@ -248,7 +249,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Two deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
+     * Both deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
      * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal that.
      * With a subscription to block headers, every block produces an event, so the second deadline must exceed the block time.
      */

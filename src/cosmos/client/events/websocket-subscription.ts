@@ -9,14 +9,14 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one endpoint. Only one is used at a time; after a failure, the next one is tried. */
+  /** At least one endpoint, of which one is used at a time. After a failure, the next endpoint is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Endpoint names, best first (`EndpointPool.order`). The subscription moves to the best endpoint once that endpoint has been the
    * best for `moveAfterMs`. By default, it uses the order of `endpoints` and never moves.
    */
   readonly order?: () => readonly string[];
-  /** Id of the chain that every endpoint must serve. If undefined, any chain is accepted. */
+  /** Id of the chain that every endpoint must serve, or undefined to accept any chain. */
   readonly chainId: string | undefined;
   /** CometBFT event queries, at most 512 characters each. A node accepts five per connection (`max_subscriptions_per_client`). */
   readonly queries: readonly string[];
@@ -36,7 +36,7 @@ const DEFAULT_SUBSCRIPTION_LIMITS = {
    * How long another endpoint must be the best before the subscription moves to it, so that one late block does not trigger a move.
    */
   moveAfterMs: 20_000,
-  /** Backoff between connection attempts. It stays short, so that events arrive within seconds once an endpoint is back. */
+  /** Backoff between connection attempts, kept short so that events arrive within seconds once an endpoint is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
 
@@ -44,7 +44,7 @@ export type SubscriptionLimits = typeof DEFAULT_SUBSCRIPTION_LIMITS;
 
 const SOCKET_LIMITS = { connectTimeoutMs: 2_500, maxFrameBytes: 64 * 1024 * 1024 };
 
-/** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint` for an invalid URL. */
+/** Creates a subscription whose first connection is opened by `run`. Throws `bad-endpoint` for an invalid URL. */
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
   deps: Pick<ChainClientDeps, "clock" | "random" | "logger">,
@@ -113,7 +113,7 @@ export function createWebSocketSubscription(
 }
 
 /**
- * Creates a route picker, which returns every route once per round of connection attempts. `order` lists endpoint names, best
+ * Creates a route picker, which returns every route once per round of connection attempts. `order` returns endpoint names, best
  * first.
  */
 export function createRoutePicker<T extends { readonly name: string }>(
@@ -122,11 +122,10 @@ export function createRoutePicker<T extends { readonly name: string }>(
 ) {
   const tried = new Set<T>();
   return {
-    /** Starts a new round. */
+    /** Starts a new round, in which every route may be tried again. */
     restart: (): void => tried.clear(),
     /**
-     * Returns the best route not yet tried in this round. After the last one, starts the next round. Undefined if there are no
-     * routes.
+     * Returns the best route not yet tried in this round, or of a new round once all were tried. Undefined if there are no routes.
      */
     next: (): T | undefined => {
       if (tried.size === routes.length) tried.clear();

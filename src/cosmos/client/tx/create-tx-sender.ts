@@ -17,7 +17,7 @@ export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
   /** Returns the gas price to offer instead of the chain's price. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
-    /** Time between polls for a transaction. Default: 500 ms. */
+    /** Time between polls for a transaction; 500 ms by default. */
     readonly pollMs?: number;
   };
 }
@@ -28,7 +28,7 @@ export interface TxSenderDeps extends TxWindowDeps {
 
 const DEFAULT_POLL_MS = 500;
 
-/** Creates a sender. The sender reads the account on the first call. */
+/** Creates a transaction sender, which reads the account on its first call. */
 export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: TxSenderDeps): TxSender {
   const { pollMs = DEFAULT_POLL_MS, ...limits } = options.limits ?? {};
   const deadlineMs = limits.confirmDeadlineMs ?? DEFAULT_WINDOW_LIMITS.confirmDeadlineMs;
@@ -123,7 +123,7 @@ function toOutcome<T>(tx: FlightTx | undefined, gasLimit: bigint, confirmation: 
   return { hash, bytes, gasLimit, feeAmount, confirmation };
 }
 
-/** Returns a refused transaction's error. A sequence mismatch on the second attempt is also treated as a refusal. */
+/** Returns a refused transaction's error, also for a sequence mismatch on the second attempt. */
 function refusalOf(
   result: Exclude<BroadcastResult, { readonly kind: "in-flight" }>,
 ): Extract<Confirmation, { readonly kind: "refused" }> {

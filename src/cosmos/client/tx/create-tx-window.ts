@@ -31,7 +31,7 @@ import type {
 export interface TxWindowOptions {
   readonly chainId: string;
   readonly gasPrice: GasPricePolicy;
-  /** Memo of every transaction. The SDK's default limit is 256 characters. */
+  /** Memo of every transaction, at most 256 characters by the SDK's default. */
   readonly memo: string;
   readonly limits?: Partial<WindowLimits>;
 }
@@ -39,7 +39,7 @@ export interface TxWindowOptions {
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Maximum time in flight. This limit matters only if the chain halts before the timeout height. */
+  /** Maximum time in flight, which matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
 }
 
@@ -63,7 +63,7 @@ interface WindowState {
   readonly options: TxWindowOptions;
   readonly deps: TxWindowDeps;
   readonly limits: WindowLimits;
-  /** The account with its next sequence. If undefined, the account is read from the chain. */
+  /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
   /**
    * Sequence that the mempool probably expects; undefined if unknown. Only simulations use it, and the node's error corrects it.
@@ -77,7 +77,7 @@ interface WindowState {
   closedBelow: bigint;
 }
 
-/** Creates a window with no flights. The window reads the account on the first call. */
+/** Creates a window with no flights, which reads the account on its first call. */
 export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): TxWindow {
   const state: WindowState = {
     options,
@@ -152,7 +152,7 @@ async function simulate(
   }
 }
 
-/** Signs all drafts, one after another. If an external signer fails, no sequence is used up. */
+/** Signs all drafts. If an external signer fails, no sequence is used up. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -247,7 +247,7 @@ async function broadcastOnce(
   }
 }
 
-/** Updates the window after a broadcast. `account` contains the sequence of the first transaction. */
+/** Updates the window after a broadcast, whose first transaction has the sequence in `account`. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,
@@ -285,7 +285,7 @@ function recordOutcomes(
 /**
  * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
  * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
- * transactions. Makes two reads. Rejects with `ClientError`.
+ * transactions. Makes two reads and rejects with `ClientError`.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

@@ -21,7 +21,7 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block searched for the transaction, if there is no usable transaction index. Absent if no block has been searched. */
+  /** Last block searched for the transaction without a transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
   /** Height at which nodes started to refuse rebroadcasts, and the kind of reason. */
   readonly refused: Refusal | undefined;
@@ -49,8 +49,8 @@ const INDEX_SLACK = 2n;
 const OVERDUE_BLOCKS = 2n;
 
 /**
- * Looks up all flights at `height`. A flight is lost if no block includes it and no later block can. If `isUncertain` is true, a
- * node may have dropped some flights, so they are broadcast again after one block.
+ * Looks up all flights at the chain's `height`. A flight is lost if no block includes it and no later block can. If `isUncertain`
+ * is true, a node may have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
   flights: readonly Flight[],
@@ -117,8 +117,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Broadcasts the bytes again. A mempool that still contains the bytes responds that they are in its cache. A mempool that has lost
- * the bytes accepts them again or reports why it cannot. If no block will include the bytes, `lost` is the reason.
+ * Broadcasts a flight's bytes again. A mempool that still contains them responds that they are in its cache. A mempool that has
+ * lost them accepts them again or reports why it cannot. If no block will include the bytes, `lost` is the reason.
  */
 async function checkFlight(
   flight: Flight,
@@ -149,7 +149,7 @@ async function checkFlight(
   }
 }
 
-/** Maximum number of blocks that one search for transactions reads. The next search continues where the last one ended. */
+/** Maximum number of blocks that one search for transactions reads, before the next search continues. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**

@@ -5,7 +5,7 @@ import { isRecord, type JsonObject, parseJson, stringifyJson } from "../../../pl
 import { ClientError } from "../../client-error.ts";
 
 export interface SignerProgram {
-  /** The program (a path, or a name found in `PATH`) and its arguments. No shell is involved. */
+  /** The program (a path, or a name found in `PATH`) and its arguments, which are run without a shell. */
   readonly command: readonly string[];
   /** Maximum time for one response, including program startup. */
   readonly deadlineMs: number;
@@ -94,7 +94,7 @@ export class SignerConnection {
   }
 
   /**
-   * Sends as many requests as the concurrency allows. Starts the program first if it is not running. Does nothing during a restart
+   * Sends as many requests as the concurrency allows, and first starts the program if necessary. Sends nothing during a restart
    * backoff.
    */
   #sendWaiting(): void {

@@ -23,7 +23,7 @@ import type { WireMessage } from "./tx-types.ts";
 import { addressBytes } from "../../keyring/key-record.ts";
 
 export type SigningKey =
-  /** A BIP-39 mnemonic. `hdPath` defaults to m/44'/118'/0'/0/0. */
+  /** A BIP-39 mnemonic and an HD path, by default m/44'/118'/0'/0/0. */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
   /** A private key of 32 bytes in hex. */
   | { readonly kind: "private-key"; readonly hex: Secret }
@@ -32,7 +32,7 @@ export type SigningKey =
   /** A key held by another program. */
   | ({ readonly kind: "external" } & SignerProgram);
 
-/** Signs with one secp256k1 key. */
+/** Signs transactions with one secp256k1 key. */
 export interface Signer {
   /** The signing account's bech32 address. */
   readonly address: string;
@@ -147,7 +147,7 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 
 /**
  * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). Requests the account's
- * public key once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
+ * public key only once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
  * another type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {

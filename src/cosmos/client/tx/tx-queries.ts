@@ -16,7 +16,7 @@ export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 /**
  * Simulates an encoded transaction. Returns an outcome even if the application refuses the transaction or the request exceeds the
- * node's size limit ({@link TX_TOO_LARGE}). Throws other errors.
+ * node's size limit ({@link TX_TOO_LARGE}), but throws other errors.
  */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
@@ -72,7 +72,7 @@ export interface GasPricePolicy {
   readonly multiplier: Dec18;
   /** Maximum price per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. If undefined, a missing fee market is an error. */
+  /** Price on a chain without a fee market. Without a fallback, a missing fee market is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -93,7 +93,7 @@ export async function readGasPrice(
 }
 
 /**
- * Decodes a `GasPriceResponse`. On the wire, a decimal is an integer in units of 10^-18. A text such as "0.0025" is accepted too.
+ * Decodes a `GasPriceResponse`. On the wire, a decimal is an integer in units of 10^-18, but text such as "0.0025" is accepted too.
  */
 export function decodeGasPrice(response: Uint8Array): Dec18 {
   const amount = GasPriceResponse.decode(response).price?.amount ?? "";
@@ -132,7 +132,9 @@ export interface AccountState {
   readonly sequence: bigint;
 }
 
-/** Reads an account in the latest state, including vesting and module accounts. Throws `no-account` if it does not exist. */
+/**
+ * Reads an account in the latest state, including vesting and module accounts. Throws `no-account` if the account does not exist.
+ */
 export async function readAccount(
   client: Pick<ChainClient, "grpcQuery">,
   address: string,

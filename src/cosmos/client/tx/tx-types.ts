@@ -43,14 +43,14 @@ export type Confirmation =
   /** CheckTx refused the transaction. */
   | (TxFailure & { readonly kind: "refused" })
   /**
-   * No block included the transaction by its timeout height or deadline. If `isUncertain` is true, a later block may still include
-   * it.
+   * No block included the transaction by its timeout height or deadline. If `isUncertain` is set, a later block may still include
+   * the transaction.
    */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome extends Pick<FlightTx, "hash" | "gasLimit" | "feeAmount"> {
-  /** Encoded size in bytes. */
+  /** Size of the encoded transaction, in bytes. */
   readonly bytes: number;
   readonly confirmation: Confirmation;
 }
@@ -85,14 +85,14 @@ export interface TxDraft {
 export interface FlightTx {
   readonly hash: Uint8Array;
   readonly sequence: bigint;
-  /** Encoded size in bytes. */
+  /** Size of the encoded transaction, in bytes. */
   readonly size: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
 }
 
 export type BroadcastResult =
-  /** The transaction was broadcast. If `isUncertain` is true, no node has confirmed that it accepted the transaction. */
+  /** The transaction was broadcast. If `isUncertain` is set, no node has confirmed that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** The node refused the transaction, so no block will include it. */
   | (TxFailure & {
@@ -121,7 +121,7 @@ export interface ChainMoment {
  * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: a single caller
  * broadcasts and confirms, one call at a time. Simulations may run at any time.
  *
- * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final. It then
+ * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final, and then
  * reads the account again. An abandoned transaction can never be included alongside its replacement, because both have the same
  * sequence.
  */
@@ -129,7 +129,7 @@ export interface TxWindow {
   /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
-  /** Reads the gas price. Throws `ClientError`, e.g. if the price exceeds the cap. */
+  /** Reads the gas price to offer. Throws `ClientError`, e.g. if the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
   /** Returns true if the next sequence is certain at this height. If the sequence is uncertain, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
@@ -144,7 +144,7 @@ export interface TxWindow {
   ) => Promise<readonly BroadcastResult[]>;
   /**
    * Returns the transactions that have become final, in sequence order. Rebroadcasts the bytes of overdue transactions, since a
-   * node may have dropped them. Call it after each block. Throws only the signal's reason and errors that an operator must fix,
+   * node may have dropped them. Call this after each block. Throws only the signal's reason and errors that an operator must fix,
    * e.g. if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;

@@ -8,8 +8,9 @@ import { childOf, goesLeft, type IavlNode, type Inner, newInner, newLeaf, type R
  */
 
 /**
- * Sets `key` to `value` and returns the new root. The nodes on the path from the root to the leaf are new. All others are shared,
- * so older roots stay valid. Setting a key to its current value also creates a new leaf, because the leaf's version is hashed.
+ * Sets `key` to `value` and returns the new root. The nodes on the path from the root to the leaf are new. All other nodes are
+ * shared, so older roots stay valid. Setting a key to its current value also creates a new leaf, because the leaf's version is
+ * hashed.
  */
 export function setKey(
   root: IavlNode | undefined,
@@ -22,8 +23,8 @@ export function setKey(
 }
 
 /**
- * Removes `key`. Returns an object with the new root, which is undefined if the tree is now empty, or undefined if the tree does
- * not contain the key. Shares nodes like `setKey`.
+ * Removes `key`, sharing nodes like `setKey`. Returns an object with the new root, which is undefined if the tree is now empty.
+ * Returns undefined if the tree does not contain the key.
  */
 export function removeKey(
   root: IavlNode | undefined,

@@ -10,7 +10,7 @@ export interface NodeId {
   readonly nonce: number;
 }
 
-/** A key with its value. `id` and `hash` are undefined until the version that created the leaf is committed. */
+/** A leaf: a key with its value. `id` and `hash` are undefined until the version that created the leaf is committed. */
 export interface Leaf {
   readonly kind: "leaf";
   readonly height: 0;
@@ -22,8 +22,8 @@ export interface Leaf {
 }
 
 /**
- * An inner node. `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are nodes, or
- * ids of saved nodes that are not in memory.
+ * An inner node, whose `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are
+ * nodes, or ids of saved nodes that are not in memory.
  */
 export interface Inner {
   readonly kind: "inner";
@@ -37,12 +37,12 @@ export interface Inner {
 }
 
 /**
- * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash` on
- * commit, and a child when it is read from storage.
+ * A leaf or an inner node. Nodes are immutable, because many versions share them, but three fields are set once after creation:
+ * `id` and `hash` on commit, and a child when it is read from storage.
  */
 export type IavlNode = Leaf | Inner;
 
-/** Reads a saved node. Throws `IavlError` if it is missing or broken. */
+/** Reads a saved node. Throws `IavlError` if the node is missing or broken. */
 export type ReadNode = (id: NodeId) => IavlNode;
 
 /** Creates a leaf without an id or hash. */
@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns a child. Reads a child that is not in memory from storage and then keeps it in memory. */
+/** Returns a child. If the child is not in memory, reads it from storage and keeps it in memory. */
 export function childOf(node: Inner, side: "left" | "right", read: ReadNode): IavlNode {
   const child = node[side];
   if ("kind" in child) return child;
@@ -179,7 +179,7 @@ export function encodeNode(
   return writer.copy();
 }
 
-/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` would not write. */
+/** Decodes the node with this id. Throws `IavlError` for any bytes that `encodeNode` would not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
   const reader = new Reader(bytes);
   const height = reader.varint();
@@ -242,7 +242,7 @@ class Reader {
     return this.at === this.source.length;
   }
 
-  /** Reads an unsigned varint. Multiplies instead of shifting, because JavaScript shifts are limited to 32 bits. */
+  /** Reads an unsigned varint, multiplying instead of shifting because JavaScript shifts are limited to 32 bits. */
   private uvarint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {

@@ -23,7 +23,7 @@ const RECENT_VERSIONS = 16;
 export interface IavlStorage {
   /** Returns the bytes of the node with this id, as a `commit` returned them in `writes`. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;
-  /** Stored versions, ascending. `rootId` is undefined for an empty tree. The last version is the latest. */
+  /** Stored versions, in ascending order. `rootId` is undefined for an empty tree. */
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
@@ -50,11 +50,11 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
-    /** Sets a key in the working tree. Throws `IavlError` for an empty key. */
+    /** Sets a key in the working tree, and throws `IavlError` if the key is empty. */
     set: (key: Uint8Array, value: Uint8Array): void => {
       working = setKey(working, requireKey(key), value, read);
     },
-    /** Removes a key from the working tree. Returns false if the tree does not contain the key. */
+    /** Removes a key from the working tree, or returns false if the tree does not contain it. */
     remove: (key: Uint8Array): boolean => {
       const removal = removeKey(working, key, read);
       if (removal !== undefined) working = removal.root;
@@ -65,8 +65,8 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
-     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. If nothing changed,
-     * `rootId` is the root's id in an older version. For an empty tree, it is undefined.
+     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the root's
+     * id, which is from an older version if nothing changed and undefined for an empty tree.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -86,7 +86,7 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
       return found && createIavlView(version, rootNode(found, read), read);
     },
     /**
-     * Removes a retained version. Returns the ids of nodes that no retained version needs, for the caller to delete. Throws
+     * Removes a retained version and returns the ids of nodes that no retained version needs, for the caller to delete. Throws
      * `IavlError` for the latest version and for a version that is not retained.
      */
     release: (version: bigint): readonly Uint8Array[] => releaseVersion(retained, version, read),
@@ -220,7 +220,7 @@ function nodesOnlyIn(
   return found;
 }
 
-/** Visits parents before children. Visits a node's children only if `enter` returns true for it. */
+/** Visits parents before children, and a node's children only if `enter` returns true for the node. */
 function visitTree(root: VersionRoot["root"], read: ReadNode, enter: (id: NodeId) => boolean): void {
   const pending: (IavlNode | NodeId)[] = root === undefined ? [] : [root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -13,7 +13,7 @@ import {
   savedId,
 } from "./node.ts";
 
-/** A key with its value. The bytes belong to the tree, so callers must not change them. */
+/** A key with its value, whose bytes belong to the tree and must not be changed. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 type Order = "ascending" | "descending";
@@ -22,7 +22,7 @@ export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
   readonly size: () => number;
-  /** Iterates over entries with start <= key < end. An undefined bound is open. Nodes are read lazily. */
+  /** Iterates over entries with start <= key < end, reading nodes lazily. An undefined bound means no limit. */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array, order?: Order) => IterableIterator<IavlEntry>;
 }
 
@@ -34,7 +34,7 @@ export interface IavlView extends IavlReader {
   readonly proof: (key: Uint8Array) => Uint8Array;
 }
 
-/** Creates a reader. Each call reads the tree whose root `rootNow` returns at the time of the call. */
+/** Creates a reader, each call of which reads the tree whose root `rootNow` returns at that time. */
 export function createIavlReader(rootNow: () => IavlNode | undefined, read: ReadNode): IavlReader {
   return {
     get: (key) => findLeaf(rootNow(), key, read)?.value,
@@ -116,7 +116,7 @@ function nodePrefix(node: IavlNode): Uint8Array {
   return hashPrefix(node, savedId(node).version);
 }
 
-/** A range of keys: start <= key < end. An undefined bound is open. */
+/** A range of keys: start <= key < end. An undefined bound means no limit. */
 interface KeyRange {
   readonly start: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;
@@ -129,7 +129,7 @@ function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): 
   return node !== undefined && equalBytes(node.key, key) ? node : undefined;
 }
 
-/** Iterates over the leaves in a range. Nodes are read lazily. */
+/** Iterates over the leaves in a range, reading nodes lazily. */
 function* walk(
   root: IavlNode | undefined,
   { start, end }: KeyRange,

@@ -21,7 +21,7 @@ export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<Has
 
 /**
  * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). The key and value must not be empty. Error messages are the same as in Go.
+ * `Calculate`, in one pass). Rejects an empty key or value. Error messages are the same as in Go.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   // The decoder followed the path and checked every step.
@@ -153,8 +153,8 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
 }
 
 /**
- * Buffer for preimages. One buffer suffices, because all functions that use it are synchronous and compute the digest before they
- * return.
+ * Buffer for hash preimages. One buffer suffices, because all functions that use it are synchronous and compute the digest before
+ * they return.
  */
 const SCRATCH = Buffer.alloc(512);
 /**
@@ -277,7 +277,7 @@ function writeHash(text: HashText, target: number): void {
   for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
 }
 
-/** Writes an unsigned varint to `SCRATCH`. Returns the position after it. */
+/** Writes an unsigned varint to `SCRATCH` and returns the position after it. */
 function writeUvarint(value: number, target: number): number {
   let at = target;
   let rest = value;
@@ -292,9 +292,9 @@ const [IAVL_SPEC] = SDK_SPECS;
 export interface PathRun {
   /** Returns the cached path that equals the bytes from `start` to the end of the proof, or undefined if there is none. */
   readonly findCached: (start: number) => CachedPath | undefined;
-  /** Checks and hashes a decoded step. Returns false if the step does not conform to the spec. */
+  /** Checks and hashes a decoded step, or returns false if the step does not conform to the spec. */
   readonly apply: (step: InnerOp) => boolean;
-  /** Returns the root and adds the path to the cache. Returns undefined if the path is too long. */
+  /** Returns the root and adds the path to the cache, or returns undefined if the path is too long. */
   readonly finish: () => HashText | undefined;
 }
 

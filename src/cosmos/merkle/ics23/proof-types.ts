@@ -75,7 +75,7 @@ export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }
 
-/** Format of proofs for one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
+/** Format of proofs for one kind of tree (`ics23.ProofSpec`), with sizes in bytes. Both kinds of tree use SHA-256. */
 export interface ProofSpec {
   readonly name: "iavl" | "tendermint";
   /** Minimum size of an inner operation's prefix that contains no left sibling. */
@@ -129,7 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it. `detail` is the underlying ics23 error. */
+/** Why a proof is invalid: `text` is ibc-go v8's message, as chains print it, and `detail` is the underlying ics23 error. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;
@@ -153,7 +153,7 @@ export interface ProofStep {
   readonly suffix: Uint8Array;
 }
 
-/** Content of an existence proof. Steps go from the leaf to the root. */
+/** Content of an existence proof, with steps from the leaf to the root. */
 export interface ProofPath {
   readonly key: Uint8Array;
   readonly value: Uint8Array;

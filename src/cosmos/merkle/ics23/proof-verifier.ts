@@ -11,7 +11,7 @@ import {
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
 
-/** A key and value to verify. An undefined `value` claims that the key is absent. */
+/** A key and value to verify, or an undefined `value` to verify that the key is absent. */
 export interface ProofItem {
   readonly store: string;
   readonly key: Uint8Array;
@@ -22,7 +22,7 @@ export interface ProofItem {
 
 /**
  * Verifies proofs with a cache. Returns the same results as `verifyMembership` and `verifyNonMembership` without a cache. The cache
- * saves time, because proofs under one app hash share most of their steps. Uses at most about 10 MB.
+ * saves time, because proofs under one app hash share most of their steps. The cache takes up at most about 10 MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;

@@ -62,8 +62,8 @@ export interface RootCache {
 }
 
 /**
- * Creates an empty cache. The cache is cleared when it would exceed `maxEntries`, or `maxBytes` of copied paths. Entries take up
- * more memory than the copies, so the total is about 10 MB with the defaults.
+ * Creates an empty cache, which is cleared when it would exceed `maxEntries`, or `maxBytes` of copied paths. Entries take up more
+ * memory than the copies, so the total is about 10 MB with the defaults.
  */
 export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
   const entries = new Map<HashText, CachedPath>();
@@ -120,7 +120,7 @@ function createPathCopier(): (path: PathRange) => PathRange {
   };
 }
 
-/** Adds one entry per applied step. All entries share the copy and the list of steps, but each starts at a different step. */
+/** Adds one cache entry per applied step. All entries share the copy and the list of steps, but each starts at a different step. */
 function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, copy: PathRange): void {
   const { path, applied, above } = followed;
   const { bytes, end } = copy;

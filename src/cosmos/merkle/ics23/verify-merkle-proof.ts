@@ -49,7 +49,7 @@ const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
 
 /**
  * Verifies that the store contains the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). An
- * invalid proof never makes it throw.
+ * invalid proof never makes this function throw.
  */
 export function verifyMembership(
   claim: Claim,
@@ -63,8 +63,8 @@ export function verifyMembership(
 }
 
 /**
- * Verifies that the store lacks the key (ibc-go v8 `MerkleProof.VerifyNonMembership`, SDK specs). An invalid proof never makes it
- * throw.
+ * Verifies that the store lacks the key (ibc-go v8 `MerkleProof.VerifyNonMembership`, SDK specs). An invalid proof never makes this
+ * function throw.
  */
 export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
@@ -108,7 +108,7 @@ function verifyChain(
 
 const VERIFIED: ProofResult = good(undefined);
 
-/** Verifies that proof `index` proves the value under its key. Returns the proof's root. */
+/** Verifies that proof `index` proves the value under its key, and returns the proof's root. */
 function verifyLink(
   claim: Claim,
   value: Uint8Array | HashText,
@@ -264,10 +264,10 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 /**
  * Returns the root of a tree that does not contain `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
  * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one leaf is absent, the other
- * must be the first or last leaf of the tree. The error message is the same as in Go.
+ * must be the first or last leaf of the tree. Error messages are the same as in Go.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. An
- * empty tree has no leaves at all.
+ * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. Nor can
+ * absence be proven in an empty tree, which has no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,
@@ -327,11 +327,11 @@ function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
 }
 
 /**
- * Returns true if no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above that
- * node, they must be equal. At the node, `left` must come from the left child and `right` from the right child. Below it, `left`
+ * Returns true if no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). The two paths meet at some node, above which
+ * they must be equal. At that node, `left` must come from the left child and `right` from the right child. Below that node, `left`
  * must start at its subtree's right-most leaf, and `right` at its subtree's left-most leaf.
  *
- * Returns false if one path is a suffix of the other. Go panics in that case.
+ * Returns false if one path is a suffix of the other, in which case Go panics.
  */
 function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofSpec): boolean {
   let shared = 0;

@@ -1,13 +1,13 @@
-/** Malformed protobuf. The message is the same as in Go's generated decoders. */
+/** Thrown for malformed protobuf, with the same message as Go's generated decoders. */
 export class WireError extends Error {}
 
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a varint may have
- * up to ten bytes and need not be the shortest encoding, a number is truncated to the size of its field, and an unknown field is
- * skipped. Throws `WireError`.
+ * Reads protobuf from `at` to `end`. Accepts the same bytes as Go's generated decoders (gogoproto) and throws `WireError` for
+ * others. A varint may have up to ten bytes and need not be the shortest encoding, a number is truncated to its field's size, and
+ * an unknown field is skipped.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -26,7 +26,7 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Reads the next field's tag. Returns false at the end of the message. `message` is the message's name for errors. */
+  /** Reads the next field's tag, or returns false at the end of the message. `message` is the message's name for errors. */
   nextField(message: string): boolean {
     if (this.at >= this.end) return false;
     this.fieldStart = this.at;
@@ -52,7 +52,7 @@ export class WireReader {
     return this.varint();
   }
 
-  /** Skips a length-delimited field's bytes and returns their start position. They end at `at`. */
+  /** Skips a length-delimited field's bytes, which end at `at`, and returns their start position. */
   startOfBytes(name: string): number {
     if (this.wireType !== WIRE_BYTES) throw wrongWireType(this.wireType, name);
     const length = this.length();
@@ -92,7 +92,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Skips a tag and its value. Returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
+  /** Skips a tag and its value, and returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
@@ -115,7 +115,7 @@ export class WireReader {
     return low >>> 0;
   }
 
-  /** Reads a varint. Returns its lower 32 bits as an int32, and sets `high` to the upper 32 bits. */
+  /** Reads a varint, returns its lower 32 bits as an int32, and sets `high` to the upper 32 bits. */
   private varint(): number {
     this.high = 0;
     const first = this.byte();
