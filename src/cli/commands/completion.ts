@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** Completion script for each shell. The script asks the program for the possible next words. */
+/** Completion script for each shell, which asks the program for the possible next words. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# relaywatch completion bash > /etc/bash_completion.d/relaywatch
 _relaywatch() {

@@ -277,9 +277,7 @@ function addressOf(port: number): string {
   return `http://127.0.0.1:${port}/`;
 }
 
-/**
- * Returns the command with which the user started the program. It is an npm command if npm's variable for a running script is set.
- */
+/** Returns the command with which the user started the program, or an npm command if npm's variable for a running script is set. */
 function commandName(): string {
   return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** What a daemon at its default address reported, or the error if it did not respond. */
+/** Report of a daemon at its default address, or the error if it did not respond. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,7 +99,7 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * Joins the daemons' reports. The joined report has a problem if any report has a problem. A daemon that does not respond is not
+ * Joins the daemons' reports into one, which has a problem if any of them has a problem. A daemon that does not respond is not
  * treated as a problem, because not every machine runs both daemons.
  */
 function joined(all: readonly Said[]): Report {

@@ -21,19 +21,19 @@ import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
 export interface TestLocalnetOptions {
-  /** Runs the interchain-query relayer. Default: true. */
+  /** If true (the default), runs the interchain-query relayer. */
   readonly relayer?: boolean;
-  /** Runs the price sidecar and the oracle watchdog. Default: true. */
+  /** If true (the default), runs the price sidecar and the oracle watchdog. */
   readonly watchdog?: boolean;
-  /** Runs the IBC relayer. Default: false. */
+  /** If true, runs the IBC relayer, which is off by default. */
   readonly ibcRelayer?: boolean;
-  /** Voting power of each validator, per chain. Default: one validator. */
+  /** Voting power of each validator, per chain; by default, one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** Behaviour of the chains where the deployed chain deviates from the specification. Default: "specification". */
+  /** Behaviour of the chains where the deployed chain deviates from the specification; "specification" by default. */
   readonly profile?: "specification" | "deployed";
 }
 
-/** Base URLs of a chain's servers. The `grpc` address has no scheme. */
+/** Base URLs of a chain's servers; `grpc` has no scheme. */
 export interface TestChain {
   readonly id: string;
   readonly rpc: string;
@@ -48,11 +48,11 @@ export interface TestChain {
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
-  /** URLs of the daemons' pages and APIs. A URL is undefined if the daemon is not running. */
+  /** URLs of the daemons' pages and APIs, undefined for a daemon that is not running. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
   /**
-   * Returns the address and mnemonic of a funded local-chain account, e.g. `alice`, `bob` or `operator`. These are PUBLIC TEST
+   * Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. The keys are PUBLIC TEST
    * KEYS.
    */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
@@ -72,7 +72,7 @@ export interface TestLocalnet {
   /** Takes a snapshot of both chains' current state and returns the snapshot's number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects with the error if a part has failed. */
+  /** Stops all parts, and rejects with the error of a part that has failed. */
   readonly stop: () => Promise<void>;
 }
 
@@ -168,7 +168,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services. `ready` resolves once all daemons are listening. */
+/** Creates the daemons as services, with a promise `ready` that resolves once all daemons are listening. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,

@@ -212,7 +212,7 @@ function secret(file: string): string {
 /** Sampling and evaluation intervals: short by default, but long for test cases that last many hours. */
 interface Sampling {
   readonly name: "short" | "long";
-  /** Samples per minute. */
+  /** Number of samples per minute. */
   readonly samples: number;
   readonly evaluation: string;
 }
@@ -317,11 +317,11 @@ function continued(next: SeriesCase, before: SeriesCase, minutes: number): Serie
 interface Phase {
   readonly atMinute: number;
   readonly count: number;
-  /** Samples per minute. */
+  /** Number of samples per minute. */
   readonly samples: number;
 }
 
-/** Formats a series' samples in promtool's notation, for example "0+5x9" for ten samples. Time starts at 0. */
+/** Formats a series' samples in promtool's notation, for example "0+5x9" for ten samples, with time starting at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,

@@ -85,7 +85,7 @@ function exampleCost(nowMs: number): Cost {
   return { allowed: 51_840n, payCents: 0n, currency: "USD", sinceMs, blocks };
 }
 
-/** Returns the page that lists when each alert fires and what its messages say. `root` is the repository. */
+/** Returns the page that lists when each alert fires and what its messages say, from the repository `root`. */
 export function alertMessagesPage(root: string): string {
   const example = RULES.filter(({ condition }) => condition.name === EXAMPLE)
     .flatMap((rule) => eventsOf(rule, exampleReasons(rule.condition, root)))
@@ -120,7 +120,7 @@ function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: Ex
 const COMMON_ACTION =
   RULES.find(({ condition: { name } }) => name === "full-reward-rate-low")?.condition.action ?? "";
 
-/** Groups of alerts that mute many others, with the group names that {@link EXPLANATION} defines. The largest group comes first. */
+/** Groups of alerts that mute many others, with the group names that {@link EXPLANATION} defines, largest group first. */
 const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["*month*", /-reward-(?!lost)/],
   ["*full*", /^full-reward-(?!lost)/],

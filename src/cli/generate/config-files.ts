@@ -82,7 +82,7 @@ function exampleOfKind(
   return [path, exampleFile(schema, exampleHead(kind, whose, path, secrets), more)];
 }
 
-/** Returns the environment variables from which a file reads its secrets. Ignores variables in comments. */
+/** Returns the environment variables from which a file reads its secrets, except for those in comments. */
 function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
@@ -152,7 +152,7 @@ interface ExampleKey {
 
 interface ExampleFile {
   readonly more: MoreExamples;
-  /** Comments already written. A key in several sections is described only once. */
+  /** Comments already written, so that a key in several sections is described only once. */
   readonly shown: Set<string>;
 }
 

@@ -70,7 +70,7 @@ function differing(root: string, files: ReadonlyMap<string, string>): readonly s
   return [...changed.map(([path]) => path), ...withoutSource(root, files)].toSorted();
 }
 
-/** Writes outdated files and deletes files that are no longer generated. Returns the paths of both. */
+/** Writes outdated files, deletes files that are no longer generated, and returns the paths of both. */
 export async function writeGeneratedFiles(root: string): Promise<readonly string[]> {
   const files = await generatedFiles(root);
   const stale = differing(root, files);

@@ -14,7 +14,7 @@ import { dashboardFiles } from "./dashboard-files.ts";
 import { markdownTable } from "./marked-sections.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** Returns a registry that contains all relayer metrics. The registry cannot be scraped. */
+/** Returns a registry that contains all relayer metrics, but cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);

@@ -71,7 +71,7 @@ export function arePicturesCurrent(root: string): boolean {
   );
 }
 
-/** Takes the pictures with Chromium and returns their paths. Throws if one of the tests fails. */
+/** Takes the pictures with Chromium and returns their paths, or throws if one of the tests fails. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(

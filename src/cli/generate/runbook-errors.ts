@@ -15,7 +15,7 @@ import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
 import { createSilentProgram } from "./silent-program.ts";
 
-/** What each handwritten section of a runbook must contain, keyed by the section's heading. */
+/** Required contents of each handwritten runbook section, by heading. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -52,7 +52,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check for runbooks in the repository `root`. Each distinct command is parsed only once. */
+/** Creates the check for runbooks in the repository `root`, which parses each distinct command only once. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
@@ -222,7 +222,7 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 
 /**
  * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command line
- * accepts it. Treats `ID` as a number. Does not run the command.
+ * accepts it. Treats `ID` as a number, and does not run the command.
  */
 async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -266,7 +266,7 @@ interface Selector {
   readonly text: string;
 }
 
-/** Parses an expression with Prometheus's grammar and returns its selectors. Throws on syntax errors. */
+/** Parses an expression with Prometheus's grammar and returns its selectors, or throws on a syntax error. */
 export function promqlSelectors(expr: string): readonly Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expr).iterate({

@@ -20,9 +20,9 @@ export interface RunbookText {
   readonly links: readonly Located[];
 }
 
-/** The front matter. If `errors` is not empty, all other fields are empty. */
+/** A runbook's front matter, whose other fields are empty unless `errors` is empty. */
 interface FrontMatter {
-  /** The alert's Prometheus name. */
+  /** The alert's name in Prometheus. */
   readonly alert: Located | undefined;
   /** Commands listed in the front matter, which are each `sh` block and each inline `relaywatch …` in the text. */
   readonly commands: readonly Located[];

@@ -128,7 +128,7 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
 
 const PROBE_MS = 3_000;
 
-/** Creates the functions that ask questions. They write to stderr, so that stdout contains only the file. */
+/** Creates the functions that ask questions on stderr, so that stdout contains only the file. */
 function createQuestions({ yes }: InitOptions): {
   readonly ask: InitDeps["ask"];
   readonly close: () => void;

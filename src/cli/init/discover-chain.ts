@@ -59,7 +59,7 @@ async function readJson(url: URL, option: string, signal: AbortSignal, mayLack =
   }
 }
 
-/** Validates a response. Throws a `CliError` with the name of the invalid field. */
+/** Validates a response, and throws a `CliError` with the name of the invalid field. */
 function parseReply<Schema extends z.ZodType>(
   schema: Schema,
   reply: unknown,
@@ -94,11 +94,11 @@ const statusReply = z.object({
 
 export interface NodeFacts {
   readonly chainId: string;
-  /** Consensus address and public key (base64) of the node's validator. They are undefined if the validator has no voting power. */
+  /** Consensus address and public key (base64) of the node's validator; undefined if the validator has no voting power. */
   readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
 }
 
-/** Reads `/status` from a node. Errors name the URL's `option` instead of the URL. Throws `CliError`. */
+/** Reads `/status` from a node. Throws a `CliError` that names the URL's `option` instead of the URL. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
   const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
@@ -136,7 +136,7 @@ export interface ChainFacts {
   readonly prefix: string;
   /** Denomination in which fees are paid. */
   readonly denom: string;
-  /** Minimum gas price of the fee market. It is undefined if the chain has no fee market. */
+  /** Minimum gas price of the fee market; undefined if the chain has none. */
   readonly minPrice: string | undefined;
 }
 

@@ -65,17 +65,17 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Like {@link optional}, for a URL. Throws a `CliError` if the text is not a URL. */
+/** Like {@link optional}, but throws a `CliError` if the text is not a URL. */
 export async function optionalUrl(...asked: Parameters<typeof optional>): Promise<string | undefined> {
   return urlOf(await optional(...asked), asked[1]);
 }
 
-/** Like {@link required}, for a URL. Throws a `CliError` if the text is not a URL. */
+/** Like {@link required}, but also throws a `CliError` if the text is not a URL. */
 export async function requiredUrl(...asked: Parameters<typeof required>): Promise<string> {
   return urlOf(await required(...asked), asked[1]);
 }
 
-/** Returns a URL unchanged. Throws a `CliError` if the text is not a URL. */
+/** Returns a URL unchanged, or throws a `CliError` if the text is not a URL. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);

@@ -1,7 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** What an endpoint's error means. README.md, "Errors", describes what the client does in each case. */
+/** Meaning of an endpoint's error. README.md, "Errors", describes what the client does in each case. */
 export type AnswerClass =
   /** The request caused the error, so every honest node would return the same error. */
   | "final"
@@ -14,7 +14,7 @@ export type AnswerClass =
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** What an endpoint is missing when it cannot serve a call. */
+/** Something that an endpoint lacks, so that it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
@@ -31,7 +31,7 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** What the endpoint lacks; undefined if it lacks nothing or its error text is not recognized. */
+  /** Something that the endpoint lacks; undefined if its error shows no lack. */
   readonly lack?: Lack | undefined;
   /** How long the endpoint asked the client to wait; undefined if it did not ask. */
   readonly retryAfterMs?: number | undefined;

@@ -121,7 +121,7 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** Creates the block and transaction readers, all of whose calls `signal` aborts. */
+/** Creates block and transaction readers. `signal` aborts all their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>

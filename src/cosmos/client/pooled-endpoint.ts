@@ -23,7 +23,7 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** The provably wrong response because of which reads currently prefer other endpoints; undefined if there is none. */
+  /** The provably wrong response that makes reads prefer other endpoints for now; undefined if there is none. */
   readonly distrusted: string | undefined;
   /**
    * Calls that the endpoint recently failed to serve: maps an RPC method or "response size" to the reason. Absent if there are no

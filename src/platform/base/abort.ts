@@ -9,7 +9,6 @@ export interface Sleeper {
   readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;
 }
 
-/** Thrown when an operation exceeds its deadline. */
 export class DeadlineError extends CodedError<{
   readonly code: "deadline";
   readonly what: string;
@@ -68,20 +67,17 @@ function fire(signal: WaitSignal, callbacks: Callbacks): void {
 
 interface OwnSignal<S extends WaitSignal> {
   readonly signal: S;
-  /** Aborts the signal. Has no effect if it has already aborted. */
+  /** Aborts the signal, unless it has already aborted. */
   readonly abort: (reason: Error) => void;
 }
 
-/**
- * Creates the signal for one call. Callbacks on this signal need no event listener, because adding one takes longer than a short
- * wait.
- */
+/** Creates the signal for one call. Its callbacks need no event listener, because adding one takes longer than a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));
 }
 
-/** Creates a cheap signal for one wait. Only {@link onAbort} can watch it. */
+/** Creates a cheap signal for one wait, which only {@link onAbort} can watch. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: WaitSignal & object = { aborted: false, reason: undefined };
   return ownSignal(signal, (reason) => Object.assign(signal, { aborted: true, reason }));
@@ -106,7 +102,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for shared work. Rejects with the signal's reason if the signal aborts first. The shared work itself continues. */
+/** Waits for shared work. If the signal aborts first, rejects with its reason, but the work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -140,14 +136,12 @@ export async function withDeadline<T>(
   }
 }
 
-/**
- * Abort reason for every finished wait. It is shared, because capturing a stack trace takes longer than the rest of a short wait.
- */
+/** Abort reason that all finished waits share, because capturing a stack trace takes longer than a short wait itself. */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 
 /**
- * Runs `work` for at most `delayMs`. Returns its result, or undefined if the time runs out. `work` must stop when its signal
+ * Runs `work` for at most `delayMs`, and returns its result, or undefined if the time runs out. `work` must stop when its signal
  * aborts. Rejects if `work` fails or `signal` aborts.
  */
 export function withTimeout<T>(
@@ -197,7 +191,7 @@ async function runTimed<T, S extends WaitSignal>(
   }
 }
 
-/** Waits for `delayMs`, or until the signal aborts. Never rejects. */
+/** Waits for `delayMs` or until the signal aborts, and never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: WaitSignal): Promise<void> {
   if (signal.aborted) return;
   await clock.sleep(delayMs, signal).catch(() => undefined);

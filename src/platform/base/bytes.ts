@@ -10,7 +10,7 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
-/** Decodes hex in either case. Throws on an odd length or any other character. */
+/** Decodes hex in either case, and throws on an odd length or another character. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !HEX.test(text))
     throw new Error("not hex: expected an even number of hex digits");
@@ -27,7 +27,7 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Decodes standard base64 with padding. Throws on any other text. */
+/** Decodes standard base64 with padding, and throws on any other text. */
 export function fromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !BASE64.test(text))
     throw new Error("not base64: expected the standard alphabet with padding");
@@ -51,7 +51,7 @@ export function utf8(text: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes UTF-8. Throws on invalid UTF-8. */
+/** Decodes UTF-8, and throws if it is invalid. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -140,8 +140,8 @@ const SHA256_BYTES = 32;
 /**
  * Computes a 32-byte SHA-256 hash.
  *
- * Node returns a digest as a "binary" string in a quarter of the time that a Buffer takes. The array into which it is copied is
- * small enough for V8's heap, so nothing is allocated outside the heap.
+ * Node returns a digest as a "binary" string in a quarter of the time that a Buffer takes. The array for its bytes is small enough
+ * to fit in V8's heap.
  */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
@@ -157,7 +157,7 @@ export function encodeBech32(prefix: string, bytes: Uint8Array): string {
   return bech32.encode(prefix, bech32.toWords(bytes), BECH32_MAX_LENGTH);
 }
 
-/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` with the reason. */
+/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` that states the reason. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   if (!hasSeparator(text)) throw new Error("no bech32 separator");
   const { prefix, words } = bech32.decode(text, BECH32_MAX_LENGTH);
@@ -237,7 +237,7 @@ export function messageField(field: number, message: Uint8Array): Uint8Array {
   return concat(encodeUvarint((field << 3) | 2), lengthPrefixed(message));
 }
 
-/** Encodes a protobuf bytes field. Like proto3, omits an empty field. */
+/** Encodes a protobuf bytes field and, like proto3, omits it if it is empty. */
 export function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return bytes.length === 0 ? bytes : messageField(field, bytes);
 }

@@ -16,7 +16,7 @@ export function createRecentCache<K, T>(capacity: number) {
     }
     younger.set(key, value);
   };
-  /** Returns the cached value. If there is none, calls `load` and caches its result unless that is undefined. */
+  /** Returns the cached value or, if there is none, the result of `load`, which is then cached unless it is undefined. */
   const get = (key: K, load: () => T | undefined): T | undefined => {
     const young = younger.get(key);
     if (young !== undefined) return young;
@@ -31,7 +31,7 @@ export function createRecentCache<K, T>(capacity: number) {
   return { get, put, clear };
 }
 
-/** Returns the value for a key in a map. If there is none, creates and stores it. */
+/** Returns a map's value for a key, and creates and stores it if there is none. */
 export function getOrCreate<K, T>(
   map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
   key: K,
@@ -45,8 +45,8 @@ export function getOrCreate<K, T>(
 }
 
 /**
- * Returns a function that calls `load` once per key and then keeps returning the same promise. It stores rejected promises too, so
- * that one cycle does not repeat a failed request. Create a new function for each cycle.
+ * Returns a function that calls `load` once per key and then returns the same promise. Rejected promises are stored too, so that
+ * one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();

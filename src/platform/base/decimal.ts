@@ -6,7 +6,7 @@ export type Dec18 = bigint;
 /** The number 1 as a {@link Dec18}: 10^18. */
 export const DEC18_ONE: Dec18 = 1_000_000_000_000_000_000n;
 
-/** Parses "12" or "-0.5", with at most 18 fractional digits. Throws on any other text. */
+/** Parses "12" or "-0.5", with at most 18 fractional digits, and throws on any other text. */
 export function parseDec18(text: string): Dec18 {
   const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text);
   if (match === null)
@@ -30,18 +30,18 @@ export function mulDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven(a * b, DEC18_ONE);
 }
 
-/** Divides and rounds half to even, like `LegacyDec.Quo`. Throws on division by zero. */
+/** Divides and rounds half to even, like `LegacyDec.Quo`, and throws on division by zero. */
 export function quoDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven((a * DEC18_ONE * DEC18_ONE) / b, DEC18_ONE);
 }
 
-/** Rounds up to an integer. */
+/** Rounds a decimal up to an integer. */
 export function ceilDec18(value: Dec18): bigint {
   const whole = value / DEC18_ONE;
   return value > 0n && value % DEC18_ONE !== 0n ? whole + 1n : whole;
 }
 
-/** Rounds toward zero to an integer. */
+/** Rounds a decimal toward zero to an integer. */
 export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
@@ -99,17 +99,17 @@ export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundsUp ? whole + 1n : whole);
 }
 
-/** Adds two decimals. Throws `OverflowError` if the result exceeds 345 bits. */
+/** Adds two decimals, and throws `OverflowError` above 345 bits. */
 export function addPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a + b);
 }
 
-/** Subtracts `b` from `a`. Throws `OverflowError` if the result exceeds 345 bits. */
+/** Subtracts `b` from `a`, and throws `OverflowError` above 345 bits. */
 export function subPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a - b);
 }
 
-/** Multiplies by an integer. Throws `OverflowError` if the result exceeds 345 bits. */
+/** Multiplies by an integer, and throws `OverflowError` above 345 bits. */
 export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
   return checkPrec(a * factor);
 }
@@ -123,19 +123,19 @@ export function precFromInt(value: bigint): PrecDec {
   return value * PREC_ONE;
 }
 
-/** Rounds towards zero to an integer. */
+/** Rounds a decimal toward zero to an integer. */
 export function truncatePrec(value: PrecDec): bigint {
   return value / PREC_ONE;
 }
 
-/** Rounds up to an integer. */
+/** Rounds a decimal up to an integer. */
 export function ceilPrec(value: PrecDec): bigint {
   const whole = value / PREC_ONE;
   return value > 0n && whole * PREC_ONE !== value ? whole + 1n : whole;
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it also accepts a plus sign ("+1") and a second sign after a
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, also accepts a plus sign ("+1") and a second sign after a
  * minus sign ("--5"). Throws an `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {

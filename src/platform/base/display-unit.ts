@@ -20,10 +20,10 @@ export interface UnitPrice {
   readonly perUnit: Dec18;
 }
 
-/** Largest accepted exponent. The chains in use have exponents of at most 18. */
+/** Largest accepted exponent, above the maximum of 18 on the chains in use. */
 export const MAX_EXPONENT = 30;
 
-/** Pattern for unit names. Longer names or other characters would break tables. */
+/** Pattern for unit names, because longer names or other characters would break tables. */
 const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
 
 export function isUnitName(text: string): boolean {
@@ -72,8 +72,8 @@ export function formatUnits(
 const SHORT_DIGITS = 6;
 
 /**
- * Formats an amount in display units with at most six significant digits. Prints more digits only if they are before the decimal
- * point. Truncates instead of rounding.
+ * Formats an amount in display units with at most six significant digits. Prints more digits only before the decimal point, and
+ * truncates instead of rounding.
  */
 export function formatShort(
   amount: bigint,
@@ -86,8 +86,8 @@ export function formatShort(
 }
 
 /**
- * Formats an amount's value in its price's currency: "1,234.50 USD". Formats a value below a hundredth as "< 0.01 USD". Truncates
- * instead of rounding.
+ * Formats an amount's value in its price's currency: "1,234.50 USD". Truncates the value, and formats less than a hundredth as "<
+ * 0.01 USD".
  */
 function formatValue(
   amount: bigint,
@@ -101,8 +101,8 @@ function formatValue(
 }
 
 /**
- * Parses "12.5 NTRN", "12500000 untrn", or a plain number of base units. Returns base units. Returns undefined for other text,
- * another denomination, or more decimals than the unit has.
+ * Parses "12.5 NTRN", "12500000 untrn", or a plain number of base units to base units. Returns undefined for other text, another
+ * denomination, or more decimals than the unit has.
  */
 export function parseAmount(
   text: string,
@@ -117,7 +117,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** A denomination's metadata, as the chain's bank module returns it. Its strings are untrusted. */
+/** A denomination's metadata from the chain's bank module, whose strings are untrusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;

@@ -37,7 +37,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Throws an error for a state that the types allow but the program never reaches. */
+/** Throws for a state that the types allow but the program never reaches. */
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);
 }
@@ -61,13 +61,13 @@ export const EXIT = {
   ok: 0,
   /** Fatal error, an interrupted command, or a problem found by a check. */
   fatal: 1,
-  /** Wrong command line. */
+  /** Invalid command line. */
   usage: 2,
   /** A check could not read its data. */
   unseen: 3,
-  /** Temporary failure. A supervisor restarts the process. */
+  /** Temporary failure, after which a supervisor should restart the process. */
   tryAgain: 75,
-  /** Bad configuration. A supervisor must not restart the process. */
+  /** Bad configuration, after which a supervisor must not restart the process. */
   badConfig: 78,
 } as const;
 

@@ -32,7 +32,8 @@ export function createFaultSwitches<Name extends string>(
   return {
     has: (name: Name): boolean => isOn(name),
     /**
-     * Switches a fault on or off. With `forMs`, the fault switches off again after that time. A later call replaces an earlier one.
+     * Switches a fault on or off. With `forMs`, the fault switches off again after that time, unless a later call replaces this
+     * one.
      */
     set: (name: Name, on: boolean, forMs?: number): void => {
       if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);

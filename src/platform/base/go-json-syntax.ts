@@ -7,12 +7,12 @@ type Parent = "object key" | "object key:value pair" | "array element";
 /** The contexts of all open brackets, innermost last. */
 type Parents = Parent[];
 
-/** A parser state. Returns the next state after one byte, or the error message that follows "invalid character 'x' ". */
+/** A parser state, which returns the next state after one byte, or the error message that follows "invalid character 'x' ". */
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
  * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value. Otherwise returns Go's error
- * message, for example "unexpected end of JSON input". Takes linear time, without recursion.
+ * message, for example "unexpected end of JSON input". Runs in linear time, without recursion.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;

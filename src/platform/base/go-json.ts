@@ -27,7 +27,7 @@ interface OpenObject {
 
 const TOKEN = /[ \t\n\r,:]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([[{\]}]))/sy;
 
-/** Parses one JSON value. Throws {@link GoJsonError}. Takes linear time, without recursion. */
+/** Parses one JSON value in linear time, without recursion. Throws {@link GoJsonError} for invalid JSON. */
 export function parseGoJson(text: string): GoJson {
   const error = goJsonSyntaxError(utf8(text));
   if (error !== undefined) throw new GoJsonError(error);
@@ -77,7 +77,7 @@ function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJs
   return undefined;
 }
 
-/** Decodes a string token. Unpaired surrogates become U+FFFD, as in Go. */
+/** Decodes a string token and, like Go, replaces unpaired surrogates with U+FFFD. */
 function unquote(token: string): string {
   const value: unknown = JSON.parse(token);
   return fromUtf8(utf8(typeof value === "string" ? value : ""));
@@ -85,7 +85,7 @@ function unquote(token: string): string {
 
 /**
  * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
- * `map[k:1]` with sorted names. For a repeated name, prints the last value. Uses no recursion.
+ * `map[k:1]` with sorted names. Works without recursion and, for a repeated name, prints the last value.
  */
 export function printGoValue(value: GoJson): string {
   const work: (GoJson | string)[] = [value];

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** Thrown for a result that overflows Go's fixed-size big integers. Go panics in that case. */
+/** Thrown for a result that overflows Go's fixed-size big integers, for which Go panics. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -10,7 +10,7 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 const MAX_INT_BITS = 256;
 const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
-/** Returns the integer. Throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
+/** Returns the integer, or throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
 export function checkInt(value: bigint): bigint {
   if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
   return value;

@@ -26,7 +26,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Parses JSON. Returns undefined if the text is not valid JSON. */
+/** Parses JSON, or returns undefined if the text is invalid. */
 export function parseJson(text: string): unknown {
   return attempt((): unknown => JSON.parse(text));
 }
@@ -63,7 +63,7 @@ export class JsonField {
     this.error = error;
   }
 
-  /** Returns a member of an object. An absent member has the value undefined. Throws if the value is not an object. */
+  /** Returns an object's member, which has the value undefined if it is absent. Throws if the value is not an object. */
   member(name: string): JsonField {
     if (!isRecord(this.value)) throw this.error(this.path, "an object");
     const path = this.path === "" ? name : `${this.path}.${name}`;
@@ -75,7 +75,7 @@ export class JsonField {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Returns the field itself. Throws if it is absent; the other methods treat an absent field as Go's zero value. */
+  /** Returns the field itself, or throws if it is absent. (Other methods treat an absent field as Go's zero value.) */
   required(): JsonField {
     if (!this.isPresent()) throw this.error(this.path, "present");
     return this;
@@ -86,7 +86,7 @@ export class JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
 
-  /** Returns an array's elements. Absent and null mean empty, since Go prints a nil slice as null. */
+  /** Returns an array's elements; absent and null mean an empty array, since Go prints a nil slice as null. */
   elements(): readonly JsonField[] {
     if (!this.isPresent()) return [];
     if (!Array.isArray(this.value)) throw this.error(this.path, "a list");
@@ -134,7 +134,7 @@ export class JsonField {
     return this.#decoded("base64", fromBase64);
   }
 
-  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch. Throws if it is absent. */
+  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch, and throws if it is absent. */
   asTimeNs(): bigint {
     return this.#decoded("an RFC 3339 time", parseRfc3339Ns);
   }

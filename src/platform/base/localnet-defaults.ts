@@ -1,4 +1,4 @@
-/** Default ports (offset 0) of all servers on one machine. All servers listen on loopback. */
+/** Default ports (offset 0) of all servers on one machine, which listen on loopback. */
 export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,

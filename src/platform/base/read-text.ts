@@ -32,8 +32,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
 }
 
 /**
- * Waits for the next bytes. Returns an empty buffer at the end of the file. On the first read, also waits for a pipe's first
- * writer.
+ * Waits for the next bytes, or returns an empty buffer at the end of the file. The first read also waits for a pipe's first writer.
  */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -46,7 +45,7 @@ function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buf
   throw new Error(`nothing was written to it for ${silenceMs / 1000} s`);
 }
 
-/** Reads the next bytes. Returns undefined if none have arrived yet. */
+/** Reads the next bytes, or returns undefined if none have arrived yet. */
 function readNow(descriptor: number, chunk: Buffer): number | undefined {
   try {
     return readSync(descriptor, chunk);

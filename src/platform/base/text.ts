@@ -64,7 +64,7 @@ const UNITS = [
   { name: "s", ms: 1_000 },
 ] as const;
 
-/** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
+/** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h" (rounded down). */
 export function formatDuration(ms: number): string {
   // Use seconds alone below ten minutes, because they are easier to compare.
   if (ms < 600_000) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;

@@ -70,7 +70,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
   const items: T[] = [];
   const added = createWakeSignal();
   let dropped = 0;
-  /** Adds an item. If the queue is full, counts the item as dropped and returns false. */
+  /** Adds an item or, if the queue is full, counts it as dropped and returns false. */
   const offer = (item: T): boolean => {
     if (items.length >= capacity) {
       dropped += 1;
@@ -80,7 +80,10 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     added.wake();
     return true;
   };
-  /** Removes and returns the oldest item. Waits for one if the queue is empty. Rejects with the reason when the signal aborts. */
+  /**
+   * Removes and returns the oldest item, after waiting for one if the queue is empty. Rejects with the reason when the signal
+   * aborts.
+   */
   const take = async (signal: WaitSignal): Promise<T> => {
     for (;;) {
       const [oldest] = items.splice(0, 1);

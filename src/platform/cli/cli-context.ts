@@ -7,7 +7,7 @@ import { type Command, Option } from "commander";
 export interface CliContext {
   /** The process's arguments after the program's name. */
   readonly words: readonly string[];
-  /** Writes a line to stdout. Only results go there; logs and errors go to stderr. */
+  /** Writes a line to stdout, which is only for results. (Logs and errors go to stderr.) */
   readonly print: (line: string) => void;
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
@@ -21,17 +21,17 @@ export interface CliContext {
    * the process does not handle signals itself.
    */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** True if stdout is a terminal. Output is coloured only on a terminal. */
+  /** True if stdout is a terminal, so that output is coloured. */
   readonly isTerminal: boolean;
   /** Streams on which commands prompt for secrets. Default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
-  /** Screen for output that changes in place. Log lines appear above it. Absent if stdout is not a terminal. */
+  /** Screen for output that changes in place, with log lines above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;
 }
 
 export interface OutputOptions {
   readonly json?: true;
-  /** Output format. The value "json" also sets {@link OutputOptions.json}. */
+  /** Output format; "json" also sets {@link OutputOptions.json}. */
   readonly output?: "json" | "text" | "yaml";
 }
 

@@ -11,7 +11,7 @@ export interface DaemonRequest {
   /** The daemon's base URL, for example "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
-  /** The HTTP method. Default: POST if there is a body, otherwise GET. */
+  /** The HTTP method; by default, POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
   /** The body, sent as JSON. */
   readonly body?: unknown;
@@ -20,7 +20,7 @@ export interface DaemonRequest {
   readonly token?: Secret;
   /** Hint on how to find or specify the token, shown if the token is missing or wrong. */
   readonly tokenHint?: string;
-  /** How long to wait for the response. Default: 10 s. */
+  /** How long to wait for the response; 10 s by default. */
   readonly deadlineMs?: number;
   /** Hint on how to start the daemon or select another one, shown if the daemon is unreachable. */
   readonly hint: string;

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Creates a command. Groups are created asynchronously, because they load their own subcommands. */
+/** Creates a command, asynchronously for a group, which loads its own subcommands. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** Commands by name. A command's code is loaded only if the command line names the command. */
+/** Commands by name, whose code is loaded only if the command line names the command. */
 export type LazyCommands = Readonly<Record<string, LazyCommand>>;
 
 interface LazyCommand {
@@ -27,7 +27,7 @@ export function visibleCommands(command: Command): readonly Command[] {
 }
 
 /**
- * Adds commands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
+ * Adds subcommands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
  * Loading all commands takes about one second of CPU time.
  */
 export async function addLazyCommands(

@@ -24,8 +24,8 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
 };
 
 /**
- * Prints a report. Throws {@link CheckExit} with exit code 1 if the report shows a problem, and with 3 if its data does not show
- * the outcome.
+ * Prints a report, and throws {@link CheckExit} with exit code 1 if the report shows a problem, and with 3 if its data does not
+ * show the outcome.
  */
 export function printReport(
   report: Report,

@@ -3,17 +3,17 @@ import { Writable } from "node:stream";
 import { CliError, EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 
-/** Streams for a {@link Prompt}. Questions are written to `output`, which is stderr, so that stdout contains only results. */
+/** Streams for a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout contains only results. */
 export interface PromptStreams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks for a command's input. On a terminal it asks a question; otherwise it reads one line of stdin per value. */
+/** Gets a command's input by asking questions on a terminal, or by reading one line of stdin per value. */
 export interface Prompt {
   /** Asks for a secret, which the terminal does not echo. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
-  /** Asks a yes-or-no question. Resolves with true for "y" and "yes", and always with false if the input is not a terminal. */
+  /** Asks a yes-or-no question. Resolves with true for "y" and "yes", but always with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
   /**
    * Reads a line, which the user may type before the question appears. Resolves with undefined after Ctrl-C or at the end of the

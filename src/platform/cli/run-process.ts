@@ -35,7 +35,7 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until stopped. A stop on request is a success for them. */
+/** Commands that run until stopped, for which a stop on request is a success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
@@ -138,7 +138,7 @@ export class StopRequest extends Error {
 
 interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
-  /** Ends the process immediately. Called on the second stop request. */
+  /** Ends the process immediately, on the second stop request. */
   readonly exit: (code: number) => void;
   readonly monotonicMs: () => number;
 }

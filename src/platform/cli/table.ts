@@ -5,7 +5,7 @@ export interface Column {
   readonly cell: (row: JsonValue) => string;
 }
 
-/** Creates a column for the field at `path`, for example "key.fee". A missing field is printed as "-". */
+/** Creates a column for the field at `path`, for example "key.fee", which is printed as "-" if it is missing. */
 export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
@@ -27,7 +27,7 @@ export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a value for a table cell. Decimals lose their trailing zeros. */
+/** Formats a value for a table cell, without decimals' trailing zeros. */
 export function cellText(value: JsonValue): string {
   if (value === null || value === "") return "-";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(cellText).join(", ");

@@ -6,9 +6,9 @@ import type { ConfigKind } from "./daemon-config.ts";
 import { keyFingerprints } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
-/** Changes that a reload makes. Keys are paths such as "gas.max_price". */
+/** Changes that a reload makes, with keys as paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
-  /** The new settings. Keys in `needRestart` keep their current values. */
+  /** The new settings, in which keys in `needRestart` keep their current values. */
   readonly config: Config;
   /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
@@ -22,11 +22,11 @@ export interface ReloadPlan<Config> {
 
 export interface ConfigReloads<Config> {
   /**
-   * Plans a reload. Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears
+   * Plans a reload, and throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears
    * half-written, because it contains no settings or lacks a setting in use.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** Returns the log level for a configuration. A command-line option takes precedence. */
+  /** Returns the log level for a configuration, over which a command-line option takes precedence. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 

@@ -20,13 +20,13 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
 
-/** A configuration's YAML text. `file` is its name in error messages. */
+/** A configuration's YAML text, and its name in error messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
 }
 
-/** One error in a configuration file. `line` and `column` start at 1. */
+/** One error in a configuration file, with `line` and `column` counted from 1. */
 export interface ConfigIssue {
   /** File name, or the name of an environment variable. */
   readonly file: string;
@@ -35,7 +35,7 @@ export interface ConfigIssue {
   readonly column: number;
   /** Keys from the root, joined by dots; empty if the error concerns the file itself. */
   readonly path: string;
-  /** The problem, for example "is a number (expected text)". It never contains the value, which may be a secret. */
+  /** The problem, for example "is a number (expected text)", without the value, which may be a secret. */
   readonly text: string;
 }
 
@@ -95,7 +95,7 @@ export interface ParsedConfig<Config> {
   readonly originOf: (path: readonly string[]) => string | undefined;
 }
 
-/** Like {@link parseConfig}, but the variables take precedence over the text's values. Throws `ConfigError`. */
+/** Like {@link parseConfig}, but the variables take precedence over the text's values. */
 export function readConfig<Schema extends z.ZodType>(
   source: ConfigText,
   schema: Schema,

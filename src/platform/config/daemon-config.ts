@@ -128,7 +128,7 @@ function isServiceLink(name: string, text: string): boolean {
   );
 }
 
-/** The key that a variable sets. Two variables can set a secret: one contains the secret itself, the other the path of its file. */
+/** The key that a variable sets. For a secret, one variable contains the secret itself, and another its file's path. */
 interface KnownVariable {
   readonly leaf: KeyLeaf;
   readonly namesFile: boolean;

@@ -28,7 +28,7 @@ export interface EffectiveConfig {
   readonly unset: readonly KeyLeaf[];
 }
 
-/** Returns the values of all keys. A key without a given value has its default. */
+/** Returns the values of all keys, with defaults for keys that are not given. */
 export function effectiveConfig<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,

@@ -14,7 +14,7 @@ export function nullableEndpointField(secrets = processSecretSource) {
   return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
 }
 
-/** Expands a URL, which is the short form of a section, into the section. Returns other values unchanged. */
+/** Expands a URL, which is the short form of a section, into the section, and returns other values unchanged. */
 export function urlAsSection(value: unknown): unknown {
   return typeof value === "string" ? { url: value } : value;
 }
@@ -36,7 +36,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   });
 }
 
-/** The `tls` section. `what` names the servers to which it applies. */
+/** Schema of the `tls` section. `what` names the servers to which the section applies. */
 export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({

@@ -18,7 +18,7 @@ export interface KeySchema {
   readonly items?: KeySchema;
   /** Schema for keys whose names are chosen in the file. */
   readonly additionalProperties?: KeySchema | boolean;
-  /** True if the URL's path, not only its query, may contain an API key. Set only for endpoint URLs. */
+  /** True if an endpoint URL's path, not only its query, may contain an API key; unset for other keys. */
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];

@@ -3,13 +3,13 @@ import { isIP } from "node:net";
 
 export interface HttpAccess {
   /**
-   * Host names that clients may use in addition to the loopback names. "*" allows every name. Without `hosts`, a server on a
-   * loopback address accepts only the loopback names, and a server on another address accepts every name.
+   * Host names that clients may use in addition to the loopback names. The entry "*" allows every name. Without `hosts`, a server
+   * on a loopback address accepts only the loopback names, and a server on another address accepts every name.
    */
   readonly hosts?: readonly string[];
   /**
    * Origins whose pages may read replies (CORS): an origin such as "https://app.example", with at most one "*" as in CometBFT; "*"
-   * for every origin; or "localhost" for every page on this machine. Default: none.
+   * for every origin; or "localhost" for every page on this machine. By default, there are none.
    */
   readonly origins?: readonly string[];
 }

@@ -24,9 +24,7 @@ const PAUSE_AT = 16;
  * the smallest requests. A paused connection therefore stays below this limit.
  */
 const MAX_QUEUED = 4_096;
-/**
- * Total number of queued requests at which the server closes connections instead of pausing them. Each request takes about 5 kB.
- */
+/** Total number of queued requests, of about 5 kB each, at which the server closes connections instead of pausing them. */
 const MAX_QUEUED_TOTAL = 16_384;
 
 /** Creates an HTTP server's set of connections. Like Go, handles one request at a time on each connection. */
@@ -266,7 +264,7 @@ export function createSendBudget(maxBytes: number) {
     },
     /**
      * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
-     * second and other clients need the capacity. `cut` must discard the bytes.
+     * second and other clients need the capacity. The function `cut` must discard the bytes.
      */
     hold: (bytes: number, cut: () => void): (() => void) => {
       const hold = { bytes, sinceMs: performance.now(), cut };

@@ -13,12 +13,12 @@ export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "
   readonly body: Uint8Array;
 }
 
-/** One row of a route table. A GET route also serves HEAD. */
+/** One row of a route table, in which a GET route also serves HEAD. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path that a request must match exactly. `:name` matches one segment, as in `/faults/:name`; `*` alone matches every path. */
   readonly path: string;
-  /** Requires the server's bearer token. Set it on every route that changes something. */
+  /** Makes the route require the server's bearer token, as every route that changes something must. */
   readonly guarded?: boolean;
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
@@ -34,18 +34,18 @@ export class HttpRequestError extends CodedError<
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** Headers by lower-case name. Node joins a repeated header's values with ", ". */
+  /** Headers by lower-case name, where Node joins a repeated header's values with ", ". */
   readonly headers: IncomingHttpHeaders;
-  /** Reads the body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
+  /** Reads the request's body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;
-  /** Aborts when the client disconnects or the server closes. Created on first use. */
+  /** Signal, created on first use, that aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
 /** A handler's reply. The server adds `Content-Length`, unless the body is a stream. */
 export interface HttpReply {
   readonly status: number;
-  /** Headers by name. For a list of values, the header is repeated. */
+  /** Headers by name, repeated for each value in a list. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
   /** Stream to write instead of `body`. */
@@ -71,7 +71,7 @@ export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
   return { method: "GET", path, handle };
 }
 
-/** Creates a JSON reply. A bigint is encoded as a decimal string. */
+/** Creates a JSON reply, in which a bigint is a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   return replyOf(status, "application/json", `${stringifyJson(value)}\n`);
 }

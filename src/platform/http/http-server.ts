@@ -28,7 +28,7 @@ import { listen, type ListenOptions } from "./listen.ts";
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further large bodies get 503. Default: 64 MiB. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests, beyond which large bodies get 503. 64 MiB by default. */
   readonly maxLargeBodiesBytes?: number;
   /**
    * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
@@ -71,8 +71,8 @@ export interface OpenHttpServer {
   /** The bound address, with the actual port. */
   readonly address: ListenAddress;
   /**
-   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. May be called
-   * more than once. The owner of `upgrade` must first close upgraded connections.
+   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. Repeated
+   * calls are allowed. The owner of `upgrade` must first close upgraded connections.
    */
   readonly close: () => Promise<void>;
 }

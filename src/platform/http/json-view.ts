@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { digits, time } from "./route-about.ts";
 
-/** One member of a JSON object: the schema of its value, and a function that reads it. An undefined value is omitted. */
+/** One member of a JSON object: the schema of its value, and a function that reads it, or returns undefined to omit it. */
 interface Member<T> {
   readonly schema: z.ZodType;
   readonly read: (from: T) => JsonValue | undefined;
@@ -67,7 +67,7 @@ function partOrNull<T, P>({ schema, json }: Shown<P>, read: (from: T) => P | und
   };
 }
 
-/** Creates a view. The JSON contains the members in the defined order. */
+/** Creates a view whose JSON contains the members in the defined order. */
 export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): JsonView<T> {
   const all = Object.entries(
     define({

@@ -10,7 +10,7 @@ import { type HttpService, openRouteServer, type RouteServerOptions } from "./ro
 export interface LastingServer {
   /**
    * Creates a service that serves these routes with this token while it runs. The first service to run opens the server. Later
-   * services use the first service's address and access rules. Between services, requests get 503.
+   * services use the first service's address and access rules. While no service runs, requests get 503.
    */
   readonly serve: (options: RouteServerOptions) => HttpService;
   readonly close: () => Promise<void>;
@@ -70,7 +70,7 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
 
 /**
  * Makes a route's streams end with their service, because an open page would otherwise show the old services' state forever. The
- * page's script then reconnects.
+ * script of an open page then reconnects.
  */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {

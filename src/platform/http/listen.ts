@@ -18,7 +18,7 @@ class ListenError extends CodedError<{
 export interface ListenOptions {
   /** The server's name in logs and errors, for example "oracle-watchdog HTTP" or "rpc". */
   readonly name: string;
-  /** The address to bind. Port 0 picks a free port. */
+  /** The address to bind, where port 0 picks a free port. */
   readonly listen: ListenAddress;
   readonly portOption: string;
 }

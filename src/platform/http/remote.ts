@@ -15,18 +15,18 @@ export interface Endpoint {
   readonly url: string;
   /** Additional headers for every request, keyed by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
-  /** Name in messages and metrics. Default: the URL's host and port, with a number if several endpoints share them. */
+  /** Name in messages and metrics; by default, the URL's host and port, with a number if several endpoints share them. */
   readonly name?: string | undefined;
 }
 
 export interface NetworkOptions {
   /** PEM certificates of private authorities, trusted in addition to the public authorities. */
   readonly ca?: string | undefined;
-  /** Environment from which HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read. Default: the process environment. */
+  /** Environment from which HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read; by default, the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns distinct names for endpoints. Endpoints on the same host are numbered, because their paths may contain API keys. */
+/** Returns distinct names for endpoints, with numbers for endpoints on the same host, because their paths may contain API keys. */
 export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
   const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
   return own.map((name, index) => {
@@ -132,7 +132,7 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Appends a path to a base URL. The base may have its own path and query: "https://host/chain?key=k". */
+/** Appends a path to a base URL, which may have its own path and query: "https://host/chain?key=k". */
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];

@@ -14,7 +14,7 @@ export interface RouteAbout {
   /** Markdown descriptions of the query parameters, keyed by name. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
-  /** Replies by status. The server's own errors are not listed, because they are the same for all routes. */
+  /** Replies by status, without the server's own errors, which are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
 }
 

@@ -28,7 +28,7 @@ export interface RouteServerOptions extends ListenOptions, Pick<HttpServerOption
   readonly access?: HttpAccess;
   /** Token that grants access to the guarded routes. Without a token, these routes always reply 403. */
   readonly token?: Secret | undefined;
-  /** Reply to a request for a path without a route. Default: a JSON 404. */
+  /** Reply to a request for a path without a route; by default, a JSON 404. */
   readonly notFound?: HttpReply;
   /** Limits that override {@link ROUTE_SERVER_LIMITS}. */
   readonly limits?: Partial<HttpLimits>;
@@ -136,7 +136,7 @@ type RouteMatch =
 
 /**
  * Returns the first matching route with its path values, the methods that the path supports if only the method differs, or no
- * match. Linear in the number of routes.
+ * match. Takes time linear in the number of routes.
  */
 export function matchRoute(routes: readonly HttpRoute[], method: string, path: string): RouteMatch {
   const wanted = method === "HEAD" ? "GET" : method;

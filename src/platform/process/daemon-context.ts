@@ -13,7 +13,7 @@ export interface DaemonContext {
   readonly build: BuildInfo;
   /** Changes the log level; absent if the level is fixed. */
   readonly logLevel?: LogLevelControl;
-  /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
+  /** Calls `listener` on each SIGHUP, and returns a function that removes the listener. */
   readonly onHangup?: (listener: () => void) => () => void;
   /** The service manager that started the process, if any. */
   readonly serviceManager?: ServiceManager;

@@ -6,8 +6,8 @@ import { Secret } from "../base/secret.ts";
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory and its parents, with mode 0700, unless they exist. Throws if a directory cannot be created. Does not use
- * Node's `recursive` option, which never returns for a path such as /proc/x, whose parent exists but refuses the path with ENOENT.
+ * Creates a directory and its parents, with mode 0700, unless they exist, and throws if that fails. Does not use Node's `recursive`
+ * option, which never returns for a path such as /proc/x, whose parent exists but refuses the path with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -46,8 +46,8 @@ export function controlTokenOf(
 }
 
 /**
- * Reads the token from a file. Creates the file (mode 0600, 64 hex digits) and its directory if they do not exist. Throws if the
- * file is empty, or if it can be neither read nor created.
+ * Reads the token from a file, and creates the file (mode 0600, 64 hex digits) and its directory if they do not exist. Throws if
+ * the file is empty, or if it can be neither read nor created.
  */
 export function readOrCreateToken(file: string): Secret {
   createPrivateDirectory(dirname(file));

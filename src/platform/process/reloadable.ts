@@ -17,7 +17,7 @@ export interface ReloadStatus {
   readonly needRestart: readonly string[];
 }
 
-/** Result of a reload. Keys are paths such as "gas.max_price". */
+/** Result of a reload, with keys as paths such as "gas.max_price". */
 type ReloadResult =
   | ({ readonly ok: true } & Pick<ReloadPlan<unknown>, "services" | "live" | "needRestart">)
   | { readonly ok: false; readonly error: string };
@@ -45,7 +45,7 @@ export interface ReloadableOptions<Config> {
   readonly config: Config;
   /** Plans reloads; absent if the configuration is fixed. */
   readonly reloads?: ConfigReloads<Config> | undefined;
-  /** Creates the services. `reloader` is absent if the configuration is fixed. */
+  /** Creates the services, without a `reloader` if the configuration is fixed. */
   readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
 }
 
@@ -120,7 +120,7 @@ export async function runReloadable<Config>(
   }
 }
 
-/** Runs one generation of services. Returns the first error of a service. */
+/** Runs one generation of services, and returns the first error of a service. */
 async function runGeneration<Config>(
   create: () => Promise<Generation> | Generation,
   settings: Settings<Config>,

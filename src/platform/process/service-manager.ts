@@ -6,7 +6,7 @@ import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 
 export interface ServiceState {
-  /** True once startup is complete. It stays true if a chain or a node goes down later. */
+  /** True once startup is complete, even if a chain or a node goes down later. */
   readonly isStarted: boolean;
   /** True if `GET /livez` succeeds. */
   readonly isAlive: boolean;
@@ -16,7 +16,7 @@ export interface ServiceState {
 
 /** The service manager that started this process: systemd, if the unit has `Type=notify`. */
 export interface ServiceManager {
-  /** Sends assignments such as "READY=1". Rejects if they cannot be sent. */
+  /** Sends assignments such as "READY=1", and rejects if they cannot be sent. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Time in ms without a sign of life after which the manager kills the process; undefined if it never does. */
   readonly watchdogMs: number | undefined;
@@ -111,8 +111,8 @@ export async function runServiceNotifier(
 }
 
 /**
- * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects like `work`. When the
- * context's signal aborts, tells the manager that the process is stopping.
+ * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects if `work` rejects.
+ * When the context's signal aborts, tells the manager that the process is stopping.
  */
 export async function withServiceManager(
   manager: ServiceManager | undefined,

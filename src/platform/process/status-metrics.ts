@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** A metric's value, or its values by label. If undefined, the series is absent. True is exported as 1, and false as 0. */
+/** A metric's value, or its values by label. Undefined means that the series is absent; true is 1, and false is 0. */
 export type Reading = number | bigint | boolean | undefined | readonly LabelledReading[];
 
 /** Values of one or more labels, and the reading for these values. */
@@ -10,9 +10,9 @@ type LabelledReading = readonly [labels: string | readonly string[], reading: Re
 /** A metric whose values come from a status `S`. */
 export interface StatusMetric<S> {
   readonly help: string;
-  /** Type of the metric. Default: a gauge. */
+  /** Type of the metric; by default, a gauge. */
   readonly type?: "counter";
-  /** Label names of the readings, outermost first. Default: none. */
+  /** Label names of the readings, outermost first; none by default. */
   readonly by?: readonly string[];
   readonly read: (status: S) => Reading;
 }

@@ -11,7 +11,7 @@ export interface Spark {
   readonly note: string;
 }
 
-/** One part of a report. Texts are plain text, which each output format escapes. */
+/** One part of a report, in plain text that each output format escapes. */
 export type ReportBlock =
   | { readonly kind: "heading"; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
@@ -23,7 +23,7 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** Outcome of a check. "unseen" means that the data does not show the outcome. */
+/** Outcome of a check, or "unseen" if the data does not show the outcome. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
 /** A report, independent of its format. Equal inputs produce equal reports, because a report does not contain its creation time. */

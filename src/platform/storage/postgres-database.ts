@@ -92,13 +92,13 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
   }
 }
 
-/** Replaces each `?` with `$1`, `$2`, …. This is safe, because no statement contains a `?` in a literal. */
+/** Replaces each `?` with `$1`, `$2`, …. This works because no statement contains a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
 }
 
-/** Converts values for a statement. Replaces NUL, which PostgreSQL text cannot contain but untrusted text may. */
+/** Converts values for a statement, and replaces NUL, which untrusted text may contain but PostgreSQL text must not. */
 export function bound(values: readonly SqlValue[] = []): unknown[] {
   return values.map((value) =>
     typeof value === "number" || value === null ? value : `${value}`.replaceAll("\0", "�"),

@@ -1,6 +1,6 @@
 import { CodedError } from "../base/errors.ts";
 
-/** A value that a statement can bind. Integers must fit into a signed 64-bit integer. */
+/** A value that a statement can bind. Integers must fit into signed 64 bits. */
 export type SqlValue = string | number | bigint | null;
 
 /**
@@ -43,7 +43,7 @@ export function bigintOf(row: SqlRow | undefined, name: string): bigint | undefi
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Like {@link bigintOf}, for columns whose integers are below 2^53. Returns 0 for NULL. */
+/** Like {@link bigintOf}, for columns whose integers are below 2^53, and returns 0 for NULL. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   return Number(textOf(row, name) ?? "0");
 }

@@ -31,7 +31,7 @@ export function createDatabaseFile(path: string): void {
   renameSync(unfinished, path);
 }
 
-/** Maximum number of cached compiled statements. The daemons use fewer. */
+/** Maximum number of cached compiled statements, more than the daemons use. */
 const MAX_STATEMENTS = 100;
 
 /**
@@ -99,7 +99,7 @@ function createRunner(database: Database.Database): SqlSession["run"] {
 /** Prepared write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement. A statement is prepared once per database, because preparing takes as long as running it. */
+/** Returns a write statement, prepared only once per database, because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = getOrCreate(writers, database, () => new Map<string, Database.Statement>());
   return getOrCreate(ofFile, sql, () => database.prepare(sql));

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
-/** One change to the database. The change runs again if its transaction fails. */
+/** One change to the database, which runs again if its transaction fails. */
 type Write = (session: SqlSession) => Promise<void>;
 
 interface WriteQueueStatus {

@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** A value in a template. Strings are escaped; undefined and false are omitted. */
+/** A value in a template, where strings are escaped, and undefined and false are omitted. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
 /** Template tag that escapes every value except {@link Html}. Values may appear in content and in quoted attributes. */

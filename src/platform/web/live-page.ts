@@ -15,7 +15,7 @@ export interface LivePlace {
   readonly path: string;
   /** Description of what the page shows, in Markdown without a trailing period. */
   readonly about: string;
-  /** Name in the navigation. A page without a name appears only as a link on other pages. */
+  /** Name in the navigation. A page without one appears only as a link on other pages. */
   readonly name?: string;
 }
 
@@ -33,7 +33,7 @@ export interface LivePageOptions {
 const EVERY_MS = 2_000;
 /** Maximum age of content that subscribers to identical views share. */
 const SHARED_MS = 1_000;
-/** Maximum number of open pages. Each open page takes up a connection, and each distinct view is rendered separately. */
+/** Maximum number of open pages. Each page takes up a connection, and each distinct view is rendered separately. */
 const MAX_SUBSCRIBERS = 32;
 
 export function pageDefinition({ path, about }: LivePlace): RouteDefinition {

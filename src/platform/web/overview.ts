@@ -20,11 +20,11 @@ export interface PartRow {
   readonly verdict: string;
   /** The part's main number, with its unit. */
   readonly number: string;
-  /** Wall-clock time of the row's data, in ms. Undefined if nothing has been read. */
+  /** Wall-clock time of the row's data, in ms; undefined if nothing has been read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** Recent history, shown as a sparkline. Undefined if there is none. */
+  /** Recent history, shown as a sparkline; undefined if there is none. */
   readonly trend: Trend | undefined;
 }
 
@@ -110,7 +110,7 @@ const MAX_PARTS = 250;
 const MAX_TEXT = 200;
 const MAX_BARS = 120;
 
-/** Reads all neighbours' parts. If a neighbour cannot be read in time, a row states the reason. */
+/** Reads all neighbours' parts, with a row that states the reason for each neighbour that cannot be read in time. */
 export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
   return (await Promise.all(neighbours.map(readNeighbour))).flat();
 }

@@ -16,15 +16,15 @@ export interface PageSection {
 }
 
 export interface PageContent {
-  /** Title of the browser tab. It starts with the problem, if there is one. */
+  /** Title of the browser tab, which starts with the problem, if there is one. */
   readonly title: string;
-  /** HTTP status: 404 if the page's subject does not exist. Default: 200. */
+  /** HTTP status: 404 if the page's subject does not exist, otherwise 200. */
   readonly status?: 404;
   /** Wall-clock time at which the data was read, in ms. */
   readonly asOfMs: number;
   /** Path of the same data as JSON. */
   readonly json?: string;
-  /** Navigation for this page. Default: the program's navigation. */
+  /** Navigation for this page; by default, the program's navigation. */
   readonly nav?: PagePlace["nav"];
   /** The page's sections, from top to bottom. */
   readonly sections: readonly PageSection[];
@@ -38,12 +38,12 @@ export interface PageFrame {
   /** Wall-clock time at which the program started, in ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Explanation of where to find the token that actions require. Default: in the configuration. */
+  /** Explanation of where to find the token that actions require; by default, in the configuration. */
   readonly token?: Html;
 }
 
 interface PagePlace extends PageFrame {
-  /** The pages in the navigation. The list is empty for a program with a single page. */
+  /** The pages in the navigation; empty for a program with a single page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
   readonly path: string;
 }

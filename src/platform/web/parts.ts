@@ -55,7 +55,7 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** True if the column is omitted on phones, because another page shows the same data. (Phones show each row as a card.) */
+  /** True if the column is omitted on phones, where each row is a card, because another page shows the same data. */
   readonly isMinor?: boolean;
   /** Link in the column header that sorts by this column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
@@ -69,11 +69,11 @@ export interface DataTable<Row> {
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Returns the id of a row's element. Ids must be unique on the page. */
+  /** Returns the id of a row's element, which must be unique on the page. */
   readonly rowId?: (row: Row) => string;
 }
 
-/** Renders a table. The ARIA roles keep it a table for screen readers even when CSS turns the rows into cards. */
+/** Renders a table with ARIA roles, which keep it a table for screen readers even when CSS turns the rows into cards. */
 export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
   return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
     isCaptionHidden !== true && html`<caption>${caption}</caption>`

@@ -25,7 +25,7 @@ const HEIGHT = 110;
 const BASE = HEIGHT - 18;
 const TOP = 18;
 
-/** Renders stacked bars as a figure. The vertical axis starts at 0. */
+/** Renders stacked bars as a figure, whose vertical axis starts at 0. */
 export function barPlot({ title, summary, bars, from, to, format, limit }: BarPlot): Html {
   const totals = bars.map((bar) => (bar ?? []).reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(0, ...totals, limit?.value ?? 0);
@@ -90,7 +90,7 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}: its style, and its height from 0 to 1. It is null if there is no data for that time. */
+/** A bar in {@link sparkline}: its style, and its height from 0 to 1; null if there is no data for that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;

@@ -75,7 +75,7 @@ export async function runEventSession(
 
 type EventSocket = Pick<WebSocket, "send" | "ping" | "terminate">;
 
-/** Callbacks for a connection, none of which runs after `onClosed`. */
+/** Callbacks for a connection. No callback runs after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
   /** Called when a ping or pong frame arrives. */

@@ -9,7 +9,7 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one endpoint, of which one is used at a time. After a failure, the next endpoint is tried. */
+  /** At least one endpoint. Only one endpoint is used at a time; after a failure, the next one is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Endpoint names, best first (`EndpointPool.order`). The subscription moves to the best endpoint once that endpoint has been the

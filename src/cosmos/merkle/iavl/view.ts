@@ -34,7 +34,7 @@ export interface IavlView extends IavlReader {
   readonly proof: (key: Uint8Array) => Uint8Array;
 }
 
-/** Creates a reader, each call of which reads the tree whose root `rootNow` returns at that time. */
+/** Creates a reader. Each call reads the tree whose root `rootNow` returns at the time of the call. */
 export function createIavlReader(rootNow: () => IavlNode | undefined, read: ReadNode): IavlReader {
   return {
     get: (key) => findLeaf(rootNow(), key, read)?.value,

@@ -5,13 +5,16 @@ import type { Times } from "./times.ts";
 /** The value of an alert's label `component`. */
 export type Component = "oracle-watchdog" | "oracle-raw" | "icq-relayer" | "relaywatch";
 
-/** Values of one series in a test. In `series`, the labels of the component's target replace `$`. */
+/** Values of one series in a test. The labels of the component's target replace `$` in `series`. */
 export interface SeriesCase {
   /** The series, for example "app_prices{$,ticker=\"btc/usd\"}". */
   readonly series: string;
-  /** First value, or with `clock`, seconds from now. Default: 0, or the last value of the first phase for the second phase. */
+  /**
+   * First value or, with `clock`, seconds from now. By default, 0 in the first phase, and the first phase's last value in the
+   * second.
+   */
   readonly from?: number;
-  /** Increase per minute. Default: 0. */
+  /** Increase of the value per minute; 0 by default. */
   readonly step?: number;
   /** Amount added to the value after the first minute. */
   readonly jump?: number;
@@ -26,15 +29,15 @@ export interface AlertCase {
   readonly fires: readonly SeriesCase[];
   /** A series in `fires` that is missing here continues unchanged. A series that appears only here is absent until then. */
   readonly clears: readonly SeriesCase[];
-  /** Time until the expression becomes true, in addition to `for`. Default: 10m. */
+  /** Time until the expression becomes true, in addition to `for`; 10m by default. */
   readonly trueAfter?: string;
-  /** Time within which the alert is resolved. Default: 15m. */
+  /** Time within which the alert is resolved; 15m by default. */
   readonly resolves?: string;
   /** Why only promtool, and never a real Prometheus, can reproduce this situation. */
   readonly onlyPromtool?: string;
 }
 
-/** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
+/** One alerting rule, from which rules, test cases, inhibitions and runbook sections are generated. */
 export interface AlertSpec {
   /**
    * Name of the alert's runbook in `alerts/runbooks`, in kebab-case. Alerts that report one problem from different metrics share a
@@ -44,7 +47,7 @@ export interface AlertSpec {
   /** Name in Prometheus and Alertmanager, in CamelCase. */
   readonly alert: string;
   readonly component: Component;
-  /** Severity of the alert. An alert with "none" notifies nobody. */
+  /** Severity of the alert, which notifies nobody if it is "none". */
   readonly severity: Severity | "none";
   /** Summary in one sentence, which all alerts with this name share. */
   readonly summary: string;

@@ -7,7 +7,7 @@ import { packageFolder } from "../../process/build-info.ts";
 /** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The start of a runbook, derived from its alert. Links are in Markdown. */
+/** The start of a runbook, derived from its alert, with links in Markdown. */
 export interface RunbookHead {
   /** The runbook's title, without a full stop. */
   readonly title: string;

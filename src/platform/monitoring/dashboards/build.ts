@@ -22,7 +22,7 @@ import type {
 
 const TAG = "relaywatch";
 
-/** Returns a dashboard's JSON. Its keys are sorted, and it does not depend on the time or place of generation. */
+/** Returns a dashboard's JSON, with sorted keys and independent of the time and place of generation. */
 export function dashboardJson(spec: DashboardSpec): string {
   const builder = new dashboards.DashboardBuilder(spec.title)
     .uid(spec.uid)
@@ -62,7 +62,7 @@ export function dashboardJson(spec: DashboardSpec): string {
 /** Number of rows that are expanded when the dashboard opens. */
 const OPEN_ROWS = 2;
 
-/** Stacks the rows and places each row's panels in lines of 24 columns. A collapsed row contains its panels. */
+/** Stacks the rows and places each row's panels in lines of 24 columns. A collapsed row contains its own panels. */
 function layout(rows: readonly RowSpec[]): readonly object[] {
   let y = 0;
   return rows.flatMap(({ title, panels, closed }, index): readonly object[] => {
@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys. Omits undefined values, and `placement`, which makes some versions of Grafana show no link. */
+/** Sorts object keys, and omits undefined values, and `placement`, which makes some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -235,7 +235,7 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   return builder;
 }
 
-/** Returns a column's properties. Empty cells show "–", because they would otherwise show the text for an empty table. */
+/** Returns a column's properties, with "–" for empty cells, which would otherwise show the text for an empty table. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
   const { label, words, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;

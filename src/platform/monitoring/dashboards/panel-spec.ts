@@ -33,12 +33,12 @@ export interface QuerySpec {
 /** A state: its number, its word and its colour. */
 export type StateSpec = readonly [value: number, text: string, color: string];
 
-/** A table column for a label. The label `Value` stands for the query's value. */
+/** A table column for a label, or for the query's value if the label is `Value`. */
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words to show instead of the column's original texts. A link still uses the original text. */
+  /** Words to show instead of the column's original texts, which links still use. */
   readonly words?: Readonly<Record<string, string>>;
   /** Words and colours for the column's numbers. */
   readonly states?: readonly StateSpec[];
@@ -48,7 +48,7 @@ export interface ColumnSpec {
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
-  /** Width in pixels. Columns without a width share the remaining width. */
+  /** Width in pixels. Columns without one share the remaining width. */
   readonly width?: number;
 }
 
@@ -59,7 +59,7 @@ export type ColorSteps = readonly (readonly [string, number | undefined])[];
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
-  /** What the panel means, and what to do if the value is bad. */
+  /** The panel's meaning, and the action to take if the value is bad. */
   readonly description: string;
   readonly unit: Unit;
   /** Width in Grafana's grid of 24 columns. */
@@ -71,7 +71,7 @@ export interface PanelSpec {
   /** Makes the axis logarithmic, for values that span several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Words and colours for values. A timeline requires them, because its default colours are those of a heat map. */
+  /** Words and colours for values, which a timeline requires, because its default colours are those of a heat map. */
   readonly states?: readonly StateSpec[];
   /** Text that the panel shows for values from `from` upward, e.g. because an estimate in centuries is meaningless. */
   readonly enough?: readonly [from: number, text: string];
@@ -88,14 +88,15 @@ export interface PanelSpec {
   /** A table's columns in order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
   /**
-   * Makes a table a plain list, without column headings and box, for data that is normally empty. An empty list takes up one line.
+   * Makes a table a plain list, without column headings and box, for data that is normally empty. An empty list takes up only one
+   * line.
    */
   readonly isList?: true;
-  /** Height in rows of 38 pixels. Default: 4 for a stat, 5 for a table, 8 otherwise. */
+  /** Height in rows of 38 pixels; by default, 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
 }
 
-/** Panels under one heading. The third and later rows are collapsed when the dashboard opens. */
+/** Panels under one heading. All rows from the third on are collapsed when the dashboard opens. */
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
@@ -145,7 +146,7 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
 /** Label matchers for the processes chosen with {@link processVariables}. */
 export const PROCESSES = 'job=~"$job",instance=~"$instance"';
 
-/** Returns the variables for processes. Their values come from a metric that every process exports. */
+/** Returns the variables for processes, whose values come from a metric that every process exports. */
 export function processVariables(metric: string): readonly VariableSpec[] {
   return [
     { name: "job", label: "Job", metric, from: "job" },
@@ -218,7 +219,7 @@ export const SINCE_WIDTH = 145;
 
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
-/** Returns the dashboard with a title in place of each alert's name. `titles` maps alert names to titles. */
+/** Returns the dashboard with alerts' titles instead of names. `titles` maps names to titles. */
 export function withAlertTitles(
   { rows, ...spec }: DashboardSpec,
   titles: Readonly<Record<string, string>>,
@@ -233,7 +234,7 @@ export function withAlertTitles(
 /**
  * Returns a list of alerts sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
  * `times` returns an expression for the time in seconds at which each alert with this state and severity entered the state. An
- * empty list takes up one line.
+ * empty list takes up only one line.
  */
 export function alertList(
   states: readonly string[],
