@@ -18,7 +18,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: reports on the selected daemon. Default: the watchdog and the relayer on this machine. */
+/** `relaywatch why`: reports on the selected daemon or, by default, on the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())

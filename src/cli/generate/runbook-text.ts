@@ -24,9 +24,9 @@ export interface RunbookText {
 interface FrontMatter {
   /** The alert's name in Prometheus. */
   readonly alert: Located | undefined;
-  /** Commands listed in the front matter, which are each `sh` block and each inline `relaywatch …` in the text. */
+  /** Commands listed in the front matter: each `sh` block and each inline `relaywatch …` in the text. */
   readonly commands: readonly Located[];
-  /** PromQL queries listed in the front matter, which are the inline queries in the text. */
+  /** PromQL queries listed in the front matter: the inline queries in the text. */
   readonly queries: readonly Located[];
   readonly errors: readonly Located[];
 }

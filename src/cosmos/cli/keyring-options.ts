@@ -53,7 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the given file, or prompts for it if there is no file. Errors name the file's `option`. */
+/** Reads a secret from the given file, or prompts for it if there is no file. `option` names the file's option in errors. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,

@@ -137,7 +137,6 @@ interface AddOptions extends KeyOptions {
   readonly recover?: true;
   /** File from which to read the mnemonic. */
   readonly source?: string;
-  /** File to create as a backup of the mnemonic. */
   readonly backupFile?: string;
   readonly backup: boolean;
   readonly dryRun?: true;

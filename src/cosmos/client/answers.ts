@@ -14,7 +14,7 @@ export type AnswerClass =
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** Something that an endpoint lacks, so that it cannot serve a call. */
+/** Kind of data or capability that an endpoint lacks, so that it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
@@ -31,7 +31,7 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** Something that the endpoint lacks; undefined if its error shows no lack. */
+  /** Data or capability that the endpoint lacks; undefined if its error shows no lack. */
   readonly lack?: Lack | undefined;
   /** How long the endpoint asked the client to wait; undefined if it did not ask. */
   readonly retryAfterMs?: number | undefined;

@@ -77,7 +77,6 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Maximum number of redirects that one request follows. */
 const MAX_REDIRECTS = 3;
 
 /**

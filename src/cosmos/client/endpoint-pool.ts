@@ -6,7 +6,6 @@ import { ClientError, closedError } from "../client-error.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
-/** Result of an endpoint's status check. */
 export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
@@ -119,7 +118,7 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 
 /** An endpoint that a read may use, with the facts that determine its place in the order. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
-  /** Remaining time of the rest after failures. */
+  /** Remaining rest time after a failure. */
   readonly restMs: number;
 };
 

@@ -10,7 +10,6 @@ import { ClientError, closedError, heightUnavailable, requireChain } from "../cl
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
-/** An endpoint's current state. */
 export interface EndpointHealth {
   readonly name: string;
   /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */

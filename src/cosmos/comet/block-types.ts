@@ -52,7 +52,7 @@ export interface Commit {
 }
 
 /**
- * A validator, whose public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
+ * A validator. Its public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and its address is 20 bytes long.
  * `priority` determines which validator proposes next.
  */
 export interface Validator {

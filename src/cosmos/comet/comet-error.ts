@@ -9,7 +9,7 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** A block, commit or validator set is invalid. The message is the same as CometBFT's, so that it matches chain logs. */
+/** Thrown for an invalid block, commit or validator set. The message is the same as CometBFT's, so that it matches chain logs. */
 export class CometError extends CodedError<CometErrorFacts> {}
 
 /** Creates a {@link CometError} for malformed input. `what` names the malformed part or field. */

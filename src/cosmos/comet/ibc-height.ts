@@ -21,7 +21,6 @@ export function withRevision(chainId: string, revision: bigint): string {
   return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${BigInt.asIntN(64, revision)}`;
 }
 
-/** A height on a remote chain. */
 export interface RemoteHeight {
   readonly revision: bigint;
   readonly height: bigint;

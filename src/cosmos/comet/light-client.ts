@@ -70,8 +70,8 @@ export function verifyHeader(
 
 /**
  * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so only a
- * header signed by more than 1/3 surely has an honest signer. The check triples the numerator, which wraps around at 2^64 like Go's
- * uint64.
+ * header signed by more than 1/3 certainly has an honest signer. The check triples the numerator, which wraps around at 2^64 like
+ * Go's uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;

@@ -19,7 +19,7 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit, and the chain, block and height for which it must be. */
+/** A commit, and the chain, block and height that it must be for. */
 export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
@@ -169,7 +169,7 @@ function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit)
   );
 }
 
-/** Rejects a signature of the wrong length. The batch verifier does so when adding a signature, before it verifies any. */
+/** Rejects a signature of the wrong length, as CometBFT's batch verifier does when a signature is added, before it verifies any. */
 function requireFullLength(claim: Claim, commit: Commit): Claim {
   const { length } = commit.signatures[claim.index]?.signature ?? [];
   if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");

@@ -5,7 +5,7 @@ import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/gen
 
 /** Parameters that determine the gas price (x/feemarket v1.1.1), with decimals as {@link Dec18}. */
 export interface MarketParams {
-  /** Added to the learning rate if the window is nearly empty or nearly full. */
+  /** Amount added to the learning rate if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
   /** Multiplier for the learning rate if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
@@ -124,7 +124,7 @@ export function addUtilization(
   return { state: { ...state, window: state.window.with(Number(state.index), utilization) } };
 }
 
-/** Computes the state for the next block (Go `UpdateFeeMarket`). Call it at the end of each block. */
+/** Computes the state for the next block (Go `UpdateFeeMarket`). Call this at the end of each block. */
 export function closeBlock(state: State, params: MarketParams): State {
   // Compute the learning rate first, because the price of the same block uses the new rate.
   const learningRate = nextLearningRate(state, params);

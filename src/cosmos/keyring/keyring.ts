@@ -17,7 +17,7 @@ const MAX_NAME_BYTES = 200;
 /** A keyring whose keys are found by name or address. */
 export type Keyring = ReturnType<typeof openKeyring>;
 
-/** Opens the keyring in a store, which contains the SDK's format. */
+/** Opens the keyring in a store whose items have the SDK's format. */
 export function openKeyring(store: KeyStore) {
   const names = (): readonly string[] =>
     store.keys().flatMap((key) => (key.endsWith(".info") ? [key.slice(0, -".info".length)] : []));

@@ -120,5 +120,5 @@ type LightClientErrorFacts =
       readonly heights: readonly bigint[];
     };
 
-/** Reading or updating a light client failed. */
+/** Thrown if reading or updating a light client fails. */
 export class LightClientError extends CodedError<LightClientErrorFacts> {}

@@ -15,7 +15,7 @@ import { memoize } from "../../platform/base/caches.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted height must not expire within this time, because the update must be included before it expires. */
+/** A trusted height must not expire within this time, because the update must be included before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /** Returns a client's margin: at most a tenth of its trusting period, so that clients with short periods can be updated too. */

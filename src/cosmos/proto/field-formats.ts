@@ -66,7 +66,6 @@ export function isGoJson(message: DescMessage): boolean {
   return getOrCreate(goJson, message, () => isMarked(message, "go_json"));
 }
 
-/** Returns an enum value's name in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
   const name = optionOf(value, "relaywatch.json_name");
   return typeof name === "string" && name !== "" ? name : value.name;
@@ -250,7 +249,7 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses a duration: seconds with at most nine fractional digits, then "s"; or, as in Go, whole numbers with any units, e.g.
+ * Parses a duration: seconds with at most nine fractional digits, then "s"; or, as in Go, whole numbers with any units, such as
  * "1h30m". Throws on any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {

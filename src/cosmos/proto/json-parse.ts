@@ -15,7 +15,6 @@ import {
   timestampFromText,
 } from "./field-formats.ts";
 
-/** The parser's context for one value. */
 export interface ParseContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;

@@ -67,7 +67,6 @@ export function messageFromJson(
   return toBinary(desc, message.message);
 }
 
-/** The printer's context for one message. */
 interface PrintContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;

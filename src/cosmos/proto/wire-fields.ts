@@ -100,7 +100,6 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
   }
 }
 
-/** One field of an encoded message. */
 interface WireField extends Pick<Tag, "fieldNumber" | "wireType"> {
   /** The encoded value, with its length. */
   readonly value: Uint8Array;

@@ -7,7 +7,7 @@ export interface DisplayUnit {
   readonly denom: string;
   /** Name of the display unit, for example "NTRN". */
   readonly name: string;
-  /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
+  /** Decimal exponent, 0 to {@link MAX_EXPONENT}: one display unit is 10^exponent base units. */
   readonly exponent: number;
   /** Price of one display unit; absent if no price is configured. */
   readonly price?: UnitPrice | undefined;
@@ -35,7 +35,7 @@ export function isUnitName(text: string): boolean {
  * amount's value: "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units:
  * "1234567 untrn".
  *
- * `separator` separates thousands; default: none.
+ * `separator` separates thousands; by default, there is none.
  */
 export function formatAmount(
   amount: bigint,
@@ -117,7 +117,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** A denomination's metadata from the chain's bank module, whose strings are untrusted. */
+/** A denomination's metadata from the chain's bank module. Its strings are untrusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** Thrown for a result that overflows Go's fixed-size big integers, for which Go panics. */
+/** Thrown for a result that overflows Go's fixed-size big integers; Go panics in that case. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -26,7 +26,7 @@ export function maxInt(a: bigint, b: bigint): bigint {
 
 /** Matches a decimal without a leading zero or plus sign, as every encoder writes it. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Longer digit strings are rejected without conversion, which bounds the cost. */
+/** Maximum number of digits. Longer strings are rejected without conversion, which bounds the cost. */
 const MAX_TEXT = 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** Default ports (offset 0) of all servers on one machine, which listen on loopback. */
+/** Default loopback ports (offset 0) of all servers on one machine. */
 export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,

@@ -23,7 +23,7 @@ export interface CliContext {
   readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal, so that output is coloured. */
   readonly isTerminal: boolean;
-  /** Streams on which commands prompt for secrets. Default: the process's stdin and stderr. */
+  /** Streams on which commands prompt for secrets; by default, the process's stdin and stderr. */
   readonly streams?: PromptStreams;
   /** Screen for output that changes in place, with log lines above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;

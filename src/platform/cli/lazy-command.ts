@@ -4,7 +4,7 @@ import type { CliContext } from "./cli-context.ts";
 /** Creates a command, asynchronously for a group, which loads its own subcommands. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** Commands by name, whose code is loaded only if the command line names the command. */
+/** Commands by name. A command's code is loaded only if the command line names the command. */
 export type LazyCommands = Readonly<Record<string, LazyCommand>>;
 
 interface LazyCommand {

@@ -26,7 +26,7 @@ export interface ConfigReloads<Config> {
    * half-written, because it contains no settings or lacks a setting in use.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** Returns the log level for a configuration, over which a command-line option takes precedence. */
+  /** Returns the log level that a command-line option or else the configuration sets. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 

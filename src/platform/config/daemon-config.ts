@@ -20,7 +20,7 @@ export interface ConfigKind<Config> {
   /** The prefix of the daemon's environment variables, for example "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
-  /** Source from which the schema reads secrets. Default: the process's environment and files. */
+  /** Source from which the schema reads secrets; by default, the process's environment and files. */
   readonly secrets?: SecretSource;
 }
 

@@ -16,7 +16,7 @@ import {
 
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
-  /** The value as a file would contain it, e.g. "30s" for a duration and the reference for a secret. */
+  /** The value as a file would contain it: "30s" for a duration, or the reference for a secret. */
   readonly value: unknown;
   /** Where the value comes from: `file:line`, the environment variable, or "default". */
   readonly origin: string;

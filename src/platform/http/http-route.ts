@@ -34,7 +34,7 @@ export class HttpRequestError extends CodedError<
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** Headers by lower-case name, where Node joins a repeated header's values with ", ". */
+  /** Headers by lower-case name. Node joins the values of a repeated header with ", ". */
   readonly headers: IncomingHttpHeaders;
   /** Reads the request's body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;

@@ -28,7 +28,7 @@ import { listen, type ListenOptions } from "./listen.ts";
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests, beyond which large bodies get 503. 64 MiB by default. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests; 64 MiB by default. Further large bodies get 503. */
   readonly maxLargeBodiesBytes?: number;
   /**
    * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
@@ -50,9 +50,9 @@ export interface HttpLimits {
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;
-  /** Returns the time for the `Date` header, in ms since the Unix epoch. Default: this machine's time. */
+  /** Returns the time for the `Date` header, in ms since the Unix epoch; by default, this machine's time. */
   readonly dateMs?: () => number;
-  /** Send budget that several servers share, for example HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
+  /** Send budget that several servers share, for example HTTP and WebSocket; by default, a new budget of `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
   /**

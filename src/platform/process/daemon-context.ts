@@ -17,7 +17,7 @@ export interface DaemonContext {
   readonly onHangup?: (listener: () => void) => () => void;
   /** The service manager that started the process, if any. */
   readonly serviceManager?: ServiceManager;
-  /** Option that changes the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
+  /** Option that changes the port of the daemon's HTTP server; by default, the configuration key `http.listen`. */
   readonly portOption?: string;
   /** Replaces configuration keys in a text with the names under which the operator set them. If absent, the keys stay unchanged. */
   readonly nameSettings?: (text: string) => string;

@@ -20,8 +20,8 @@ export const METRIC_QUESTIONS = [
 ] as const;
 
 /**
- * A metric's definition. Create the metric with `{ ...definition, registers }`. prom-client then stores all fields in the metric,
- * where the generator of `docs/metrics.md` finds the question and the help.
+ * A metric's definition. Create the metric with `{ ...definition, registers }`, so that prom-client stores all fields in the
+ * metric, where the generator of `docs/metrics.md` finds the question and the help.
  */
 export interface MetricDefinition<Label extends string = string> {
   readonly name: string;

@@ -10,7 +10,7 @@ import { PAGE_STYLE } from "./page-style.ts";
 export interface PageSection {
   /** Id of the section's element, stable across renderings. */
   readonly id: string;
-  /** Name for screen readers. */
+  /** Name of the section for screen readers. */
   readonly label: string;
   readonly content: Html;
 }

@@ -55,7 +55,7 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** True if the column is omitted on phones, where each row is a card, because another page shows the same data. */
+  /** True if the column is omitted on phones, because another page shows the same data. */
   readonly isMinor?: boolean;
   /** Link in the column header that sorts by this column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };

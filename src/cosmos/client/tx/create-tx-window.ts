@@ -77,7 +77,7 @@ interface WindowState {
   closedBelow: bigint;
 }
 
-/** Creates a window with no flights, which reads the account on its first call. */
+/** Creates a window that has no flights and reads the account on its first call. */
 export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): TxWindow {
   const state: WindowState = {
     options,
@@ -122,7 +122,6 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
   };
 }
 
-/** Maximum number of sequences that a simulation tries. */
 const SEQUENCE_TRIES = 4;
 
 /**
@@ -247,7 +246,7 @@ async function broadcastOnce(
   }
 }
 
-/** Updates the window after a broadcast, whose first transaction has the sequence in `account`. */
+/** Updates the window after a broadcast. `account` has the first transaction's sequence. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,

@@ -149,7 +149,7 @@ async function checkFlight(
   }
 }
 
-/** Maximum number of blocks that one search for transactions reads, before the next search continues. */
+/** Maximum number of blocks that one search for transactions reads. The next search continues from there. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**

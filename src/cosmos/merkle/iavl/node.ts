@@ -131,7 +131,7 @@ type IavlErrorFacts =
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
-/** A saved node is missing or broken, or a caller passed an empty key or a version that the tree does not have. */
+/** Thrown if a saved node is missing or broken, or if a caller passes an empty key or a version that the tree does not have. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
 /** Encodes a node id: the version as 8 bytes and the nonce as 4 bytes, both big-endian. */

@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys, and omits undefined values, and `placement`, which makes some versions of Grafana show no link. */
+/** Sorts object keys. Omits undefined values and `placement`, which makes some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -211,8 +211,8 @@ const STAT_TEXT = {
 };
 
 /**
- * Creates a table with columns in the given order. The queries aggregate to the columns' labels. Sets column widths, because
- * Grafana's default of 150 pixels would cut off the last of nine columns on a 1280-pixel screen.
+ * Creates a table with columns in the given order. The queries aggregate to the columns' labels. The minimum column width is 100
+ * pixels, because Grafana's default of 150 would cut off the last of nine columns on a 1280-pixel screen.
  */
 function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
