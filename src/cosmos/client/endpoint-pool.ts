@@ -116,7 +116,7 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint that a read may use, with the facts that determine its place in the order. */
+/** An endpoint that a read may use, with the facts that determine its rank. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
   /** Remaining rest time after a failure. */
   readonly restMs: number;

@@ -44,8 +44,7 @@ export function parseGoJson(text: string): GoJson {
 }
 
 /**
- * Returns the value that a token completes, if any. Opening brackets add to `open`, and closing brackets complete the innermost
- * array or object.
+ * Returns the value that a token completes, if any. Opening brackets add to `open`; closing brackets complete the innermost value.
  */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;

@@ -57,7 +57,7 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">) {
       wakeSignal.wake();
     },
     changed,
-    /** Resolves once the version differs from `since`, or after `maxMs` at the latest. Rejects with the signal's reason on abort. */
+    /** Resolves once the version differs from `since`, or after `maxMs`. Rejects with the signal's reason on abort. */
     changedSince: async (since: number, maxMs: number, signal: WaitSignal): Promise<void> => {
       if (signal.aborted) throw abortReason(signal);
       if (version === since) await waitAtMost(maxMs, clock, signal, (inner) => changed(since, inner));

@@ -30,7 +30,7 @@ export interface ConfigReloads<Config> {
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration that has been read, and its kind, which also tells where secrets are read from. */
+/** A configuration and its kind, which also specifies where secrets are read from. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;

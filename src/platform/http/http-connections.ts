@@ -80,10 +80,7 @@ function evict(pool: Pool): boolean {
   return true;
 }
 
-/**
- * Returns the connection whose request body has been arriving longest. Takes linear time, so it is only used at the connection
- * limit.
- */
+/** Returns the connection whose request body has been arriving longest. Linear, so only used at the connection limit. */
 function longestIncomplete(pool: Pool): HttpConnection | undefined {
   let longest: HttpConnection | undefined;
   for (const connection of pool.all.values()) {

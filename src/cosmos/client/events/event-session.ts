@@ -45,7 +45,7 @@ interface EventSessionDeps {
 
 /**
  * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
- * if the session ended because that endpoint was found. If the connection ends for any other reason, rejects with that reason.
+ * if the session ended because that endpoint was found. Rejects with the reason if the connection ends otherwise.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -84,8 +84,8 @@ interface EventSocketListener {
 }
 
 /**
- * Opens a WebSocket connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes a connection
- * that is already open.
+ * Opens a WebSocket connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes an open
+ * connection.
  */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 

@@ -6,7 +6,7 @@ export interface WireMessage {
   readonly value: Uint8Array;
 }
 
-/** Why a transaction failed: the ABCI code and codespace, and the log. */
+/** Why a transaction failed: its ABCI code, codespace and log. */
 export interface TxFailure {
   readonly code: number;
   readonly codespace: string;
