@@ -3,14 +3,14 @@ import type { Command } from "commander";
 /** The localnet's test accounts "alice" and "bob" and its first validator, so that the examples work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
-/** A recipient whose account does not exist yet. */
+/** Placeholder address of a recipient whose account does not exist yet. */
 const NEWCOMER = "neutron1NEWCOMER";
 const VALIDATOR = "neutronvaloper1VALIDATOR";
 const CONTRACT = "neutron1CONTRACT";
 const HASH = "1e00ac6ac6ab1fc31ef3bb3dba7e7d5f7a9d2ec4b3a2a0d5e6f70819a2b3c4d5";
 const FACTORY = `factory/${ALICE}/gold`;
 
-/** Sample values by argument name. */
+/** Sample values for the examples, keyed by argument name. */
 const SAMPLES: Readonly<Record<string, string>> = {
   address: ALICE,
   amount: "1000000untrn",
@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   voter: ALICE,
 };
 
-/** Words after the command's name in its examples, for commands whose options matter more than their arguments. */
+/** Examples for commands whose options matter more than their arguments: the words after the command's name. */
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Signers of the transaction examples, by the command's first words. Alice signs all other examples. */
+/** Signers of transaction examples, keyed by the command's first words. Alice signs all other examples. */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -205,7 +205,7 @@ export function shellText(program: string, words: readonly string[]): string {
   ].join(" ");
 }
 
-/** Returns the examples for the end of a command's help. Groups have no examples. */
+/** Returns the examples for the end of a command's help. A group of commands has no examples. */
 export function exampleHelp(command: Command, path: readonly string[]): string {
   if (command.commands.length > 0 || path.length === 0) return "";
   const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);

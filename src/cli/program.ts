@@ -4,7 +4,7 @@ import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
-/** Top-level commands. To add a command, add a row here and a file in `commands/`. */
+/** Top-level commands. A new command needs a row here and a file in `commands/`. */
 const COMMANDS: LazyCommands = {
   up: {
     description: "run everything in one process: two chains, a sidecar, the relayer and the watchdog",
@@ -99,7 +99,7 @@ const COMMANDS: LazyCommands = {
   },
 };
 
-/** Creates the command line. Its parse functions throw a `CommanderError` instead of exiting the process. */
+/** Creates the command line, whose parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
@@ -110,7 +110,7 @@ export async function createProgram(context: CliContext): Promise<Command> {
   return withExamples(withSettings(program), []);
 }
 
-/** Configures error reports for a command and its subcommands. Commander's `addCommand` does not inherit settings. */
+/** Configures error reports for a command and its subcommands, because Commander's `addCommand` does not pass on settings. */
 export function withSettings(command: Command): Command {
   command
     .exitOverride()
@@ -124,12 +124,11 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Returns the name of the program, which starts all error messages. */
+/** Returns the program's name, with which all error messages start. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }
 
-/** Adds examples to the help of a command and its subcommands. */
 function withExamples(command: Command, path: readonly string[]): Command {
   command.addHelpText("after", () => exampleHelp(command, path));
   for (const inner of command.commands) withExamples(inner, [...path, inner.name()]);

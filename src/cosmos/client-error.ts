@@ -1,27 +1,30 @@
 import { CodedError } from "../platform/base/errors.ts";
 
-/** Facts about an error with this code. */
+/** An error's code and the facts that belong to this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/** Facts about an endpoint error. The endpoint is identified by its name, never its URL. */
+/** Code and facts of an endpoint's error, with the endpoint's name instead of its URL. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 export type ClientErrorFacts =
-  /** No connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
+  /** The connection failed or broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
   | At<"unreachable", { reason: string; method?: string }>
   | At<"timeout", { method: string; afterMs: number }>
   /** An HTTP status other than 200, with a body that is not JSON-RPC. */
   | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
-  /** The response exceeds the transport's limit. */
+  /** The response exceeds the transport's size limit. */
   | At<"too-large", { limitBytes: number }>
   /** The response violates the protocol; `where` is the path of the wrong field. */
   | At<"bad-answer", { where: string; method?: string }>
-  /** The response has been proven wrong: it does not match a header. */
+  /** The response is provably wrong: it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height, because it is behind or has pruned it. Another node may have it. */
+  /** The node does not have this height, because it is behind or has pruned it, but another node may have it. */
   | At<"height-unavailable", { height: bigint }>
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>
-  /** The node or a gateway returned a JSON-RPC error; `data` is its detail text. No `status` means 200 or a WebSocket frame. */
+  /**
+   * The node or a gateway returned a JSON-RPC error; `data` is its detail text. `status` is absent for HTTP 200 and for WebSocket
+   * frames.
+   */
   | At<"rpc", RpcFacts>
   /** The application refused an `abci_query`. */
   | Of<"abci", { path: string; abciCode: number; codespace: string; log: string }>
@@ -44,7 +47,7 @@ interface RpcFacts {
   retryAfterMs?: number | undefined;
 }
 
-/** Thrown by everything in `src/cosmos/client` and `src/cosmos/keyring`. */
+/** The error class of `src/cosmos/client` and `src/cosmos/keyring`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
 /** Creates the error for an endpoint that does not have a block or its state. */
@@ -52,7 +55,7 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Throws `wrong-chain` if an endpoint serves a chain other than `expected`. Undefined accepts any chain. */
+/** Throws `wrong-chain` if an endpoint serves a chain other than `expected`. If `expected` is undefined, any chain is accepted. */
 export function requireChain(endpoint: string, expected: string | undefined, found: string): void {
   if (expected === undefined || found === expected) return;
   throw new ClientError(
@@ -71,7 +74,7 @@ export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }
 
-/** Returns the application's log if the application refused a query; undefined for any other error. */
+/** Returns the application's log if the application refused a query, and undefined for any other error. */
 export function refusalLog(error: unknown): string | undefined {
   return error instanceof ClientError && error.facts.code === "abci" ? error.facts.log : undefined;
 }

@@ -1,5 +1,6 @@
 /**
- * `relaywatch/proofs`: ICS-23 proofs for store values, and headers as verified by light clients. Nothing here accesses a network.
+ * `relaywatch/proofs`: ICS-23 proofs for store values, and headers as verified by light clients. Nothing in this module accesses a
+ * network.
  *
  * A value is proven in two steps: `verifyHeader` verifies a header against a trusted one, and `createProofVerifier().verify`
  * verifies the value against the header's `appHash`, which is the root of the state one height earlier.

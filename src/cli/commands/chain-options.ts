@@ -17,7 +17,7 @@ export interface ChainOptions {
   readonly blockTime?: number;
   readonly localValidators?: readonly bigint[];
   readonly remoteValidators?: readonly bigint[];
-  /** The user's own contracts for the local chain, in command-line order. */
+  /** The user's own contracts to store on the local chain, in command-line order. */
   readonly contract?: readonly ContractOption[];
   readonly watch?: true;
 }
@@ -36,7 +36,7 @@ export type ChosenLocalnet = Pick<
 >;
 
 /**
- * Adds options for the chains' configuration, browser access and the user's contracts. `--contract FILE` may be repeated;
+ * Adds options for the chains' configuration, for browser access and for the user's contracts. `--contract FILE` may be repeated;
  * `--init`, `--label`, `--admin` and `--migrate` apply to the preceding `--contract`.
  */
 export function addChainOptions(command: Command): Command {
@@ -105,8 +105,8 @@ function labelOf(file: string): string {
 }
 
 /**
- * Reads and validates the user's contracts. With `--watch`, also returns options for watching the files; `report` then receives
- * one line per upload or migration. Throws `CliError`.
+ * Reads and validates the user's contracts. With `--watch`, also returns options for watching the files, and `report` receives one
+ * line per upload or migration. Throws `CliError`.
  */
 export async function chosenContracts(
   { contract: chosen = [], watch }: ChainOptions,
@@ -135,7 +135,7 @@ export async function chosenContracts(
   return { contracts, watch: { contracts: chosen, read, report } };
 }
 
-/** Throws `ConfigError` and `CliError`. */
+/** Reads the localnet that the options select. Throws `ConfigError` and `CliError`. */
 export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocalnet> {
   const { chainConfig, portOffset, blockTime, localValidators, remoteValidators, profile } = options;
   if (chainConfig === undefined) {

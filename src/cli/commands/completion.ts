@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 
 type CreateProgram = (context: CliContext) => Promise<Command>;
 
-/** Completion script for each shell. The script asks the program for the possible next words. */
+/** Completion script for each shell, which asks the program for the possible next words. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# relaywatch completion bash > /etc/bash_completion.d/relaywatch
 _relaywatch() {
@@ -54,19 +54,21 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns possible completions of the last word. Empty if the command line expects a file name or free text. */
+/**
+ * Returns possible completions of the last word. Returns no completions where the command line expects a file name or free text.
+ */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
   return possible(command, { typed, count, open }).filter(({ word }) => word.startsWith(typed));
 }
 
-/** The parser's position in the command line. */
+/** The completion parser's position in the command line. */
 interface Place {
   readonly command: Command;
-  /** Number of the command's arguments before this position. */
+  /** Number of arguments of the command before this position. */
   readonly count: number;
-  /** The option whose value is expected next. */
+  /** The option whose value is expected next, if any. */
   readonly open: Option | undefined;
 }
 

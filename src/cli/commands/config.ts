@@ -139,7 +139,7 @@ function readShown(file: string | undefined, kind: DaemonName | undefined): () =
   throw new CliError(EXIT.usage, `specify a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
 }
 
-/** The daemons that have a configuration file. For `localnet`, this is the chain file. */
+/** The daemons that have a configuration file. For `localnet`, the configuration file is the chain file. */
 const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 type DaemonName = (typeof DAEMONS)[number];
 

@@ -7,7 +7,10 @@ import { packageFolder } from "../../platform/process/build-info.ts";
 
 const NAME = "neutron_query_relayer";
 
-/** `relaywatch link-go-name [FOLDER]`. The package itself does not install this name, because it would shadow the Go program. */
+/**
+ * `relaywatch link-go-name [FOLDER]`. Links the Go relayer's name to this program. The package itself does not install that name,
+ * because it would shadow the Go program.
+ */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
     .argument("[folder]", "a folder in PATH; default: the relaywatch command's folder")

@@ -78,7 +78,7 @@ The first time, start remote before local: local's genesis contains a light clie
   return addChainOptions(command);
 }
 
-/** The minimum for `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
+/** Minimum gas for `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
 const LEAST_TRAFFIC = 200_000n;
 
 function trafficOption(): Option {
@@ -88,7 +88,7 @@ function trafficOption(): Option {
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
-/** The parts to run if the command line names none. */
+/** The localnet parts to run if the command line names none. */
 const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(

@@ -12,7 +12,7 @@ import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
-/** The running parts of `up`. Each part is undefined until it has started. */
+/** The parts that `up` runs, each of which is undefined until it has started. */
 export interface UpParts {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   readonly chains: LocalnetReady["chains"];
@@ -68,7 +68,7 @@ function watchdogText({ watchdog }: UpParts, paint: Paint): string {
   return `oracle: ${rateText(status)}${alerts}`;
 }
 
-/** Formats the month's success rate. Adds the tier once the month has enough blocks. */
+/** Formats the month's success rate, with the tier once the month has enough blocks. */
 export function rateText({
   current: { rate, tier, counts },
 }: {
@@ -95,21 +95,21 @@ function missingReasons(parts: UpParts): string {
   return reasons.length === 0 ? "" : ` (${reasons.slice(0, 3).join("; ")})`;
 }
 
-/** Data that the block shows in addition to the parts' state. */
+/** Data that the status block shows in addition to the parts' state. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
   /** URLs of the status pages; undefined until the page's server is listening. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists. Others are only counted. */
+/** Maximum number of open conditions and problems that the status block lists; the others are only counted. */
 const SHOWN = 4;
-/** Maximum length of the IBC relayer's reason, in characters. Longer reasons are truncated. */
+/** Number of characters to which the IBC relayer's reason is truncated. */
 const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** Always coloured, because the block is only drawn on terminals. */
+/** Colour functions that always produce colour, because the status block is only drawn on terminals. */
 const paint = pc.createColors(true);
 
 /** Formats the state of all parts as a few coloured lines: chains, relayer, oracle, open alerts and pages. */
@@ -145,7 +145,7 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
   return `${name} height ${node.view.status().latestHeight}${age}`;
 }
 
-/** Returns the IBC relayer's line. Empty if the IBC relayer is not running. */
+/** Returns the IBC relayer's line, or no line if the IBC relayer is not running. */
 function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number): readonly string[] {
   if (ibcRelayer === undefined) return [];
   const status = ibcRelayer.status();
@@ -204,7 +204,7 @@ function toned(tone: Tone, text: string): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/** Suggests three things to try after the first result. `command` starts this program, e.g. "relaywatch". */
+/** Suggests three things to try after the first result. `command` starts this program, for example "relaywatch". */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

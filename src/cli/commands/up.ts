@@ -74,7 +74,7 @@ export function upCommand(context: CliContext): Command {
   return addChainOptions(command);
 }
 
-/** The user's own contracts for the local chain. */
+/** Options for the user's own contracts on the local chain. */
 type OwnContracts = Pick<LocalnetRunOptions, "contracts" | "watch" | "onContract">;
 
 async function up(options: Options, context: CliContext): Promise<void> {
@@ -221,7 +221,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
 interface StateOutput {
   readonly net: Pick<ChosenLocalnet, "ports" | "chains">;
   readonly portOffset: number;
-  /** Prints a line above the block. */
+  /** Prints a line above the status block. */
   readonly print: (line: string) => void;
   readonly context: Pick<CliContext, "isTerminal" | "screen">;
 }
@@ -277,7 +277,7 @@ function addressOf(port: number): string {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** Returns the command with which the user started the program. npm sets this variable when it runs a script. */
+/** Returns the command with which the user started the program, or an npm command if npm's variable for a running script is set. */
 function commandName(): string {
   return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

@@ -72,7 +72,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** How error messages refer to the port setting: by its configuration key, or by the option if there is no such key. */
+  /** Name of the port setting in error messages: the configuration key, or the option if there is no such key. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

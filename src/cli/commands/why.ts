@@ -18,7 +18,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: reports on the selected daemon. Default: the watchdog and the relayer on this machine. */
+/** `relaywatch why`: reports on the selected daemon or, by default, on the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())
@@ -73,7 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which is read elsewhere. */
+/** Returns the relayer's URL from its configuration file. Returns undefined for a watchdog's file, which is read elsewhere. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Import the schemas only when needed, because loading them takes longer than the rest of the command.
   const { kindOf } = await import("./config.ts");
@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** What a daemon at its default address reported, or the error if it did not respond. */
+/** Report of a daemon at its default address, or the error if it did not respond. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,8 +99,8 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * Joins the daemons' reports. The joined report has a problem if any report has a problem. A daemon that does not respond is not
- * a problem, because not every machine runs both daemons.
+ * Joins the daemons' reports into one, which has a problem if any of them has a problem. A daemon that does not respond is not
+ * treated as a problem, because not every machine runs both daemons.
  */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));

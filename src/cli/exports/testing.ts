@@ -21,19 +21,19 @@ import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
 export interface TestLocalnetOptions {
-  /** Runs the interchain-query relayer. Default: true. */
+  /** If true (the default), runs the interchain-query relayer. */
   readonly relayer?: boolean;
-  /** Runs the price sidecar and the oracle watchdog. Default: true. */
+  /** If true (the default), runs the price sidecar and the oracle watchdog. */
   readonly watchdog?: boolean;
-  /** Runs the IBC relayer. Default: false. */
+  /** If true, runs the IBC relayer, which is off by default. */
   readonly ibcRelayer?: boolean;
-  /** Voting power of each validator. Default: one validator. */
+  /** Voting power of each validator, per chain; by default, one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** How the chains behave where the deployed chain deviates from the specification. Default: as specified. */
+  /** Behaviour of the chains where the deployed chain deviates from the specification; "specification" by default. */
   readonly profile?: "specification" | "deployed";
 }
 
-/** Base URLs of a chain's servers. `grpc` has no scheme. */
+/** Base URLs of a chain's servers; `grpc` has no scheme. */
 export interface TestChain {
   readonly id: string;
   readonly rpc: string;
@@ -42,19 +42,22 @@ export interface TestChain {
 }
 
 /**
- * A localnet in this process: the chains `local-1` and `remote-1`, the relayer and the watchdog. Time and height advance only
- * through the functions below.
+ * A localnet in this process: the chains `local-1` and `remote-1`, the relayer and the watchdog. Chain time and height advance only
+ * through this interface's functions.
  */
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
-  /** URLs of the daemons' pages and APIs. Undefined if the daemon is not running. */
+  /** URLs of the daemons' pages and APIs, undefined for a daemon that is not running. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
-  /** Returns the address and mnemonic of a funded local-chain account, e.g. `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
+  /**
+   * Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. The keys are PUBLIC TEST
+   * KEYS.
+   */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
-  /** Makes blocks on both chains. Advances time by `intervalMs` (default: 1000) before each block. */
+  /** Makes `count` blocks on both chains. Advances time by `intervalMs` (default: 1000) before each block. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
   /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000) of real time. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
@@ -66,18 +69,18 @@ export interface TestLocalnet {
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
   /** Returns the number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
-  /** Takes a snapshot of both chains' current state and returns its number. */
+  /** Takes a snapshot of both chains' current state and returns the snapshot's number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects with the error if a part has failed. */
+  /** Stops all parts, and rejects with the error of a part that has failed. */
   readonly stop: () => Promise<void>;
 }
 
-/** The longest delay that a timer supports, used so that no timer ever makes a block. */
+/** Block interval of a chain that makes no blocks on its own: the longest delay that a timer supports. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** Real time that `mineUntil` waits between blocks so that the daemons can work. */
+/** Real time that `mineUntil` waits between blocks, so that the daemons can do their work. */
 const PAUSE_MS = 10;
 
 /** Starts a localnet on free loopback ports, with its state in memory. */
@@ -165,7 +168,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services. `ready` resolves once all daemons are listening. */
+/** Creates the daemons as services, with a promise `ready` that resolves once all daemons are listening. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,
@@ -232,7 +235,7 @@ function createParts(
   };
 }
 
-/** Returns ports that are currently free. Startup fails if another process takes one of them first. */
+/** Returns ports that are currently free. Startup fails if another process takes one of these ports first. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -74,7 +74,7 @@ export function inhibitRules(): readonly InhibitRule[] {
 
 const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
 
-/** Returns an Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor of the monitoring. */
+/** Returns an Alertmanager configuration with receivers for paging, tickets, a chat, and a service that monitors the monitoring. */
 function alertmanagerExample(): string {
   return (
     GENERATED +
@@ -136,7 +136,7 @@ function alertmanagerExample(): string {
   );
 }
 
-/** Returns an Alertmanager configuration for a localnet. Alerts appear on Alertmanager's page, but nobody is notified. */
+/** Returns an Alertmanager configuration for a localnet. Alerts appear on Alertmanager's web page, but nobody is notified. */
 function alertmanagerLocalnet(): string {
   return (
     GENERATED +
@@ -172,7 +172,7 @@ function prometheusLocalnet(): string {
 interface PrometheusPlace {
   readonly chainId: string;
   readonly interval: string;
-  /** Address of Prometheus itself. */
+  /** Address at which Prometheus scrapes itself. */
   readonly own: string;
   readonly more: readonly ReturnType<typeof job>[];
 }
@@ -209,10 +209,10 @@ function secret(file: string): string {
   return `/etc/alertmanager/secrets/${file}`;
 }
 
-/** Sampling and evaluation intervals: short by default, long for test cases that last many hours. */
+/** Sampling and evaluation intervals: short by default, but long for test cases that last many hours. */
 interface Sampling {
   readonly name: "short" | "long";
-  /** Samples per minute. */
+  /** Number of samples per minute. */
   readonly samples: number;
   readonly evaluation: string;
 }
@@ -225,7 +225,7 @@ const LONG_MINUTES = 120;
 
 /**
  * Returns promtool test files, by name, for the alerts in a rule file. Each test evaluates the alert before, during and after the
- * situation that fires it.
+ * situation in which it fires.
  */
 function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
@@ -306,7 +306,9 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   ];
 }
 
-/** Returns a series for the second phase. Without its own first value, the series continues from the end of the first phase. */
+/**
+ * Returns a series for a test's second phase. Without its own first value, the series continues from the end of the first phase.
+ */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -315,11 +317,11 @@ function continued(next: SeriesCase, before: SeriesCase, minutes: number): Serie
 interface Phase {
   readonly atMinute: number;
   readonly count: number;
-  /** Samples per minute. */
+  /** Number of samples per minute. */
   readonly samples: number;
 }
 
-/** Formats samples in promtool's notation, for example "0+5x9" for ten samples. Time starts at 0. */
+/** Formats a series' samples in promtool's notation, for example "0+5x9" for ten samples, with time starting at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,

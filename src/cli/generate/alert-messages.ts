@@ -21,15 +21,15 @@ import type { Cost } from "../../watchdog/policy/cost-text.ts";
 import { markdownTable } from "./marked-sections.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
-/** Reasons in an alert's example: when the alert fires, as its runbook states, and when the alert ends. */
+/** Reasons in an alert's example: for firing, as its runbook states, and for ending. */
 export interface ExampleReasons {
   readonly firing: string;
   readonly resolved: string;
 }
 
 /**
- * Returns the reasons in an alert's example. The firing reason is read from the alert's runbook in the repository `root`, and is
- * "…" if the runbook is not yet written. The resolved reason comes from the condition.
+ * Returns the reasons in an alert's example. The firing reason comes from the alert's runbook in the repository `root`, or is "…"
+ * if the runbook is not yet written. The resolved reason comes from the condition.
  */
 export function exampleReasons({ name, end }: Condition, root: string): ExampleReasons {
   const path = join(root, runbookPathOf(name));
@@ -78,14 +78,14 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
   });
 }
 
-/** Assumes one block per second, in a month that allows 51,840 misses and has no earlier misses. */
+/** Returns an example cost, assuming one block per second in a month that allows 51,840 misses and has no earlier misses. */
 function exampleCost(nowMs: number): Cost {
   const sinceMs = SINCE_MS - 4_000;
   const blocks = BigInt(Math.floor((nowMs - sinceMs) / 1_000));
   return { allowed: 51_840n, payCents: 0n, currency: "USD", sinceMs, blocks };
 }
 
-/** Returns the page that lists when each alert fires and what its messages say. `root` is the repository. */
+/** Returns the page that lists when each alert fires and what its messages say, from the repository `root`. */
 export function alertMessagesPage(root: string): string {
   const example = RULES.filter(({ condition }) => condition.name === EXAMPLE)
     .flatMap((rule) => eventsOf(rule, exampleReasons(rule.condition, root)))
@@ -116,11 +116,11 @@ function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: Ex
   return `### ${runbookLink(title, name)}\n\n${names}, ${severity}.\n\n${lines.join("\n")}\n`;
 }
 
-/** First step of most alerts about the month. The page shows it only once. */
+/** First action step of most alerts about the month. The page shows this step only once. */
 const COMMON_ACTION =
   RULES.find(({ condition: { name } }) => name === "full-reward-rate-low")?.condition.action ?? "";
 
-/** Groups of alerts that many alerts mute, with the names that {@link EXPLANATION} defines. The largest group comes first. */
+/** Groups of alerts that mute many others, with the group names that {@link EXPLANATION} defines, largest group first. */
 const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["*month*", /-reward-(?!lost)/],
   ["*full*", /^full-reward-(?!lost)/],

@@ -31,7 +31,7 @@ export function configFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** `KeySchema` keywords that JSON Schema does not define. */
+/** Keywords of `KeySchema` that JSON Schema does not define. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
 /** Returns a file for `config/schema`, which editors and other programs use to validate a configuration. */
@@ -44,7 +44,7 @@ export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table of a chain file's keys. The remote chain's keys are listed only if they differ from the local chain's. */
+/** Returns the table of a chain file's keys. Lists a remote chain's key only if it differs from the local chain's key. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -53,8 +53,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. It omits the keys of alerts and channels, which have their own tables, and keys that
- * the relayer has too. It also omits keys of a validator that can be set at the top level if there is only one validator.
+ * Returns the table of the watchdog's keys. The table omits keys of alerts and channels, which have their own tables, and keys that
+ * the relayer also has. It also omits a validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -82,7 +82,7 @@ function exampleOfKind(
   return [path, exampleFile(schema, exampleHead(kind, whose, path, secrets), more)];
 }
 
-/** Returns the environment variables from which a file reads its secrets. Ignores comments. */
+/** Returns the environment variables from which a file reads its secrets, except for those in comments. */
 function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
@@ -113,7 +113,7 @@ function exampleHead(
   ];
 }
 
-/** Returns an example of each channel kind. Keys have the kind's example values, or else their defaults. */
+/** Returns an example of each channel kind. A key's value is the kind's example, or else the key's default. */
 function channelExamples(): readonly unknown[] {
   return CHANNEL_KINDS.map(({ kind, schema, example }) =>
     Object.fromEntries(
@@ -144,7 +144,7 @@ export function exampleFile(schema: KeySchema, head: readonly string[], more: Mo
 interface ExampleKey {
   readonly key: string;
   readonly schema: KeySchema;
-  /** The section that contains this key. */
+  /** The schema of the section that contains this key. */
   readonly section: KeySchema;
   readonly path: string;
   readonly file: ExampleFile;
@@ -152,7 +152,7 @@ interface ExampleKey {
 
 interface ExampleFile {
   readonly more: MoreExamples;
-  /** Comments already written. A key that occurs in several sections is described only once. */
+  /** Comments already written, so that a key in several sections is described only once. */
   readonly shown: Set<string>;
 }
 
@@ -238,8 +238,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with a row for each key whose path `has` accepts. A mark shows how a reload applies the key; keys
- * without a mark restart the services.
+ * Returns a Markdown table with a row for each key whose path `has` accepts. A mark shows how a reload applies the key. A changed
+ * key without a mark restarts the services.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -269,7 +269,7 @@ function rowsTable(rows: readonly TableRow[]): string {
 
 interface TableRow {
   readonly path: string;
-  /** The default value; or the type, if there is no default or the type is not apparent from it. */
+  /** The default value, or the type if there is no default or it does not reveal the type. */
   readonly value: string;
   readonly text: string;
 }

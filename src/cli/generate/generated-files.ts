@@ -16,7 +16,7 @@ import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { runbookFiles } from "./runbook-files.ts";
 
-/** Folders that contain only generated files. If an alert has been removed, its file there is stale. */
+/** Folders that contain only generated files, so that e.g. the file of a removed alert is recognized as stale. */
 const FOLDERS = [
   "alerts/alertmanager",
   "alerts/prometheus",
@@ -39,7 +39,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
   ]);
 }
 
-/** Returns path and text of the handwritten files that contain generated sections between markers. */
+/** Returns the path and the text of each handwritten file that contains generated sections between markers. */
 async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "docs/commands.md": { commands: await commandTables() },
@@ -60,7 +60,7 @@ async function sections(root: string): Promise<readonly (readonly [string, strin
   ]);
 }
 
-/** Returns the sorted paths of generated files that are missing, outdated or without a source. */
+/** Returns the sorted paths of generated files that are missing, outdated, or no longer generated. */
 export async function staleFiles(root: string): Promise<readonly string[]> {
   return differing(root, await generatedFiles(root));
 }
@@ -70,7 +70,7 @@ function differing(root: string, files: ReadonlyMap<string, string>): readonly s
   return [...changed.map(([path]) => path), ...withoutSource(root, files)].toSorted();
 }
 
-/** Writes outdated files and deletes files without a source. Returns their paths. */
+/** Writes outdated files, deletes files that are no longer generated, and returns the paths of both. */
 export async function writeGeneratedFiles(root: string): Promise<readonly string[]> {
   const files = await generatedFiles(root);
   const stale = differing(root, files);
@@ -157,7 +157,10 @@ async function commandTables(): Promise<string> {
 
 type Cells = readonly string[];
 
-/** Lists each module on one row, without purposes, because command names are self-explanatory and `--help` describes them. */
+/**
+ * Returns a table with one row per module. It omits the commands' purposes, because the names are self-explanatory and `--help`
+ * describes them.
+ */
 function moduleTables(group: Command): string {
   const path = `${group.name()} `;
   const rows = groupsOf(group).map((module): Cells => {
@@ -171,7 +174,7 @@ function groupsOf(command: Command): readonly Command[] {
   return visibleCommands(command).filter((one) => visibleCommands(one).length > 0);
 }
 
-/** Returns rows for the commands that are not groups. */
+/** Returns table rows for the commands that are not groups. */
 function singles(command: Command, path: string): readonly Cells[] {
   return visibleCommands(command)
     .filter((one) => visibleCommands(one).length === 0)

@@ -75,7 +75,7 @@ function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
   return shown.map(pageDefinition);
 }
 
-/** The tables list the pages without rendering them. */
+/** Throws if called, because the tables list the pages without rendering their content. */
 function unread(): never {
   return unreachable("a page is only listed");
 }

@@ -5,7 +5,7 @@ export function withSection(content: string, name: string, text: string): string
   return `${content.slice(0, begin)}${text}${content.slice(end)}`;
 }
 
-/** Formats a Markdown table. Identical rows appear only once. */
+/** Formats a Markdown table, without duplicate rows. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
   return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");

@@ -14,7 +14,7 @@ import { dashboardFiles } from "./dashboard-files.ts";
 import { markdownTable } from "./marked-sections.ts";
 import { RULE_FILES } from "./rules.ts";
 
-/** Returns a registry that contains all relayer metrics. It cannot be scraped. */
+/** Returns a registry that contains all relayer metrics, but cannot be scraped. */
 function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
@@ -36,7 +36,7 @@ function watchdogRegistry(): Registry {
   return watchdog;
 }
 
-/** Returns a registry that contains a localnet's metrics, i.e. IBC relayer metrics and traffic metrics. */
+/** Returns a registry that contains a localnet's metrics, i.e. the IBC relayer's metrics and the traffic metrics. */
 function localnetRegistry(): Registry {
   const localnet = new Registry();
   registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
@@ -88,7 +88,7 @@ function table(registry: Registry, belongs: (metric: object) => boolean): string
   return markdownTable(["name and labels", "type", "what it shows"], rows);
 }
 
-/** A program that exports process metrics. */
+/** Options for an example program that exports process metrics. */
 const PROGRAM = {
   build: { name: "relaywatch", version: "0.0.0", commit: undefined, nodeVersion: "v20.0.0" },
   program: "oracle-watchdog",
@@ -120,8 +120,8 @@ function registered(registry: Registry): readonly (readonly [string, readonly st
 }
 
 /**
- * Returns the names of all metrics that a runbook may use: the daemons' metrics, a sidecar's metrics, recorded metrics, and every
- * foreign metric that a rule or dashboard uses.
+ * Returns the names of all metrics that a runbook may use: the daemons' and a sidecar's metrics, recorded metrics, and every
+ * foreign metric in a rule or dashboard.
  */
 export function usableMetrics(): ReadonlySet<string> {
   const groups = [...RULE_FILES.values()].flat();

@@ -24,9 +24,12 @@ const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
 const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
-/** Excludes muted alerts. Only the watchdog knows which alerts are caused by other alerts. */
+/** PromQL that excludes muted alerts, because only the watchdog knows which alerts are caused by others. */
 const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
-/** Shows no number if no rules are loaded. The dead man's alert fires wherever rules are loaded. */
+/**
+ * PromQL expression for the number of firing alerts. It has no value if no rules are loaded: wherever rules are loaded, the dead
+ * man's alert fires.
+ */
 const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
 
 export const OVERVIEW: DashboardSpec = {

@@ -8,7 +8,7 @@ interface PictureSet {
   readonly test: string;
   /** Picture files, keyed by the name that the test gives each picture. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files shown in the pictures. Their hash is stored next to the pictures. */
+  /** Folders and files shown in the pictures. A hash of these sources is stored next to the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export function arePicturesCurrent(root: string): boolean {
   );
 }
 
-/** Takes the pictures with Chromium and returns their paths. Throws if one of the tests fails. */
+/** Takes the pictures with Chromium and returns their paths, or throws if one of the tests fails. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(

@@ -4,7 +4,7 @@ import { RELAYER_GROUP } from "../../relayer/monitoring/relayer-alerts.ts";
 import { RAW_GROUPS } from "../../watchdog/monitoring/raw-alerts.ts";
 import { WATCHDOG_GROUP } from "../../watchdog/monitoring/watchdog-alerts.ts";
 
-/** Rule files by name, with their groups. */
+/** Rule groups, keyed by the name of their rule file. */
 export const RULE_FILES: ReadonlyMap<string, readonly GroupSpec[]> = new Map([
   ["oracle-watchdog.rules.yaml", [WATCHDOG_GROUP]],
   ["oracle-raw.rules.yaml", RAW_GROUPS],

@@ -15,7 +15,7 @@ import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
 import { createSilentProgram } from "./silent-program.ts";
 
-/** What each handwritten section must contain, keyed by heading. */
+/** Required contents of each handwritten runbook section, by heading. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -28,7 +28,7 @@ const MARKERS = ["generated:alert", "end:alert", "generated:rule", "end:rule"]
 
 const ALERT = /^(?:(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+|(?:relayer|relaywatch)(?:-[a-z]+)+)$/;
 
-/** Values of the `app_abci_requests` status label that look like alert names. */
+/** Values of the `status` label of `app_abci_requests` that look like alert names. */
 const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
 
 const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
@@ -52,7 +52,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check for runbooks in the repository `root`. Each command is parsed only once, even if it occurs repeatedly. */
+/** Creates the check for runbooks in the repository `root`, which parses each distinct command only once. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
@@ -148,7 +148,7 @@ const METRIC =
 
 const FAULTS = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
 
-/** Returns metrics and queries that do not exist, cannot be parsed, or are missing from the front matter. */
+/** Reports metrics that do not exist, and queries that cannot be parsed or are missing from the front matter. */
 function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>): readonly Located[] {
   const { frontMatter, codes, blocks } = runbook;
   const queries = new Set(frontMatter.queries.map(({ text }) => text));
@@ -184,7 +184,7 @@ function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): rea
   }
 }
 
-/** Returns commands that the command line rejects or that are missing from the front matter. */
+/** Reports commands that the command line rejects or that are missing from the front matter. */
 async function commandErrors(
   { frontMatter, codes, blocks }: RunbookText,
   errorOf: (line: string) => Promise<string | undefined>,
@@ -212,7 +212,7 @@ async function commandErrors(
   ];
 }
 
-/** Returns front matter entries that do not occur in the text. */
+/** Reports front-matter entries that do not occur in the text. */
 function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
   const texts = new Set(used.map(({ text }) => text));
   return listed
@@ -222,7 +222,7 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 
 /**
  * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command line
- * accepts it. Treats `ID` as a number. The command is not run.
+ * accepts it. Treats `ID` as a number, and does not run the command.
  */
 async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -245,7 +245,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line as a shell does. Supports only the syntax used in runbooks. */
+/** Splits a command line as a shell does. Supports only the shell syntax that runbooks use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
@@ -262,11 +262,11 @@ function withoutActions(command: Command): void {
 interface Selector {
   readonly name: RegExp;
   readonly labels: readonly string[];
-  /** The selector as written, except for its range. */
+  /** The selector as written, but without its range. */
   readonly text: string;
 }
 
-/** Parses an expression with Prometheus's grammar and returns its selectors. Throws on syntax errors. */
+/** Parses an expression with Prometheus's grammar and returns its selectors, or throws on a syntax error. */
 export function promqlSelectors(expr: string): readonly Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expr).iterate({

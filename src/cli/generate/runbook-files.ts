@@ -28,7 +28,7 @@ export function runbookPathOf(name: string): string {
 
 /**
  * Returns every alert's runbook with up-to-date generated sections, keyed by path in the repository `root`. An alert without a
- * runbook file gets a template without handwritten text. Files without markers are unchanged.
+ * runbook file gets a template without handwritten text. A file without markers is left unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
@@ -107,7 +107,10 @@ function firesText({ when, for: lasting }: Condition): string {
   return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, and this lasts ${lasting}`}.`;
 }
 
-/** Names the files that contain the alert's expression. The watchdog itself evaluates conditions without these files. */
+/**
+ * Returns a text that names the rule files with the alert's expression. The watchdog evaluates conditions itself, without these
+ * files.
+ */
 function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   if (alerts.length === 0) return "";
   return condition === undefined
@@ -121,7 +124,7 @@ function ruleFiles(alerts: readonly AlertSpec[]): string {
   return [...names].map((name) => `[${name}](../prometheus/${name})`).join(", ");
 }
 
-/** Removes the leading instance, and replaces templates with words. */
+/** Converts a description to plain text: removes the leading instance and replaces templates with words. */
 function plain(description: string): string {
   return withoutTemplates(
     description.replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, ""),

@@ -1,7 +1,7 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** Part of a file and its first line, counted from 1. */
+/** A part of a file, and the number of its first line, counted from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
@@ -12,7 +12,7 @@ export interface RunbookText {
   readonly frontMatter: FrontMatter;
   /** The handwritten level-2 sections, each with its heading, such as "Diagnosis", and the text below the heading. */
   readonly sections: readonly (Located & { readonly heading: string })[];
-  /** Inline code in the text. */
+  /** Pieces of inline code in the runbook's text. */
   readonly codes: readonly Located[];
   /** Code blocks, with their indentation removed. */
   readonly blocks: readonly (Located & { readonly language: string })[];
@@ -20,13 +20,13 @@ export interface RunbookText {
   readonly links: readonly Located[];
 }
 
-/** The front matter. If `errors` is not empty, all other fields are empty. */
+/** A runbook's front matter, whose other fields are empty unless `errors` is empty. */
 interface FrontMatter {
-  /** The alert's Prometheus name. */
+  /** The alert's name in Prometheus. */
   readonly alert: Located | undefined;
-  /** Commands that can be checked, in text order: each `sh` block and each inline `relaywatch …`. */
+  /** Commands listed in the front matter: each `sh` block and each inline `relaywatch …` in the text. */
   readonly commands: readonly Located[];
-  /** Inline PromQL queries. */
+  /** PromQL queries listed in the front matter: the inline queries in the text. */
   readonly queries: readonly Located[];
   readonly errors: readonly Located[];
 }
@@ -104,7 +104,7 @@ function readFrontMatter(text: string): FrontMatter {
   };
 }
 
-/** Replaces all matches of a pattern with spaces, so that the remaining text keeps its position. */
+/** Replaces all matches of a pattern with spaces, so that the rest of the text keeps its positions. */
 function withoutText(content: string, pattern: RegExp): string {
   return content.replace(pattern, (match) => match.replaceAll(/[^\n]/g, " "));
 }

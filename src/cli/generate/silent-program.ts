@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { silentLogger } from "../../platform/base/logger.ts";
 import { createProgram } from "../program.ts";
 
-/** Creates the command line for these words, with commands that print and log nothing. */
+/** Creates a command line for `words` whose commands neither print nor log anything. */
 export function createSilentProgram(words: readonly string[]): Promise<Command> {
   return createProgram({
     words,

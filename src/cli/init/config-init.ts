@@ -87,7 +87,7 @@ async function init(
   }
 }
 
-/** Asks each endpoint in a new relayer configuration what it supports, as `relayer doctor` does. */
+/** Queries what each endpoint in a new relayer configuration supports, like `relayer doctor`. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
   const { config } = withoutSecrets(() => readNew(relayerConfigKind(), text));
   const logger = await context.logger("error");
@@ -128,7 +128,7 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
 
 const PROBE_MS = 3_000;
 
-/** Asks questions on stderr, so that stdout contains only the file. */
+/** Creates the functions that ask questions on stderr, so that stdout contains only the file. */
 function createQuestions({ yes }: InitOptions): {
   readonly ask: InitDeps["ask"];
   readonly close: () => void;
@@ -168,7 +168,7 @@ function check(daemon: "relayer" | "watchdog", text: string): void {
   }
 }
 
-/** Reads a configuration that is not yet in a file. Ignores environment variables. Throws `ConfigError`. */
+/** Parses a configuration that is not yet in a file, ignoring environment variables. Throws `ConfigError`. */
 function readNew<Config>(kind: ConfigKind<Config>, text: string): ParsedConfig<Config> {
   return readDaemonConfig(kind, { file: "new file", text }, {});
 }

@@ -16,8 +16,8 @@ interface KnownChain {
 }
 
 /**
- * Public chains, as of November 2026. The package chain-registry lists all chains and their assets, but is a large dependency for
- * three values, and a node's REST API provides two of them.
+ * Public chains, as of November 2026. The npm package chain-registry lists all chains, but is a large dependency for three values,
+ * two of which a node's REST API provides.
  */
 export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
@@ -31,10 +31,13 @@ export function knownChain(chainId: string): KnownChain | undefined {
 }
 
 const DEADLINE_MS = 10_000;
-/** Maximum response size, enough for all light clients of a chain with a thousand connections. */
+/** Maximum response size, enough for the light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. With `mayLack`, returns undefined if the chain lacks the module. Throws a `CliError` that names the option. */
+/**
+ * Reads JSON from a URL. If `mayLack` is true, returns undefined if the chain lacks the module. Throws a `CliError` that names the
+ * option.
+ */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -56,7 +59,7 @@ async function readJson(url: URL, option: string, signal: AbortSignal, mayLack =
   }
 }
 
-/** Validates a response. Throws a `CliError` with the name of the invalid field. */
+/** Validates a response, and throws a `CliError` with the name of the invalid field. */
 function parseReply<Schema extends z.ZodType>(
   schema: Schema,
   reply: unknown,
@@ -91,11 +94,11 @@ const statusReply = z.object({
 
 export interface NodeFacts {
   readonly chainId: string;
-  /** Consensus address and public key (base64) of the node's validator. Undefined if the validator has no voting power. */
+  /** Consensus address and public key (base64) of the node's validator; undefined if the validator has no voting power. */
   readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
 }
 
-/** Reads `/status` from a node. Errors refer to the URL by its `option`. Throws `CliError`. */
+/** Reads `/status` from a node. Throws a `CliError` that names the URL's `option` instead of the URL. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
   const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
@@ -110,7 +113,9 @@ export async function readNode(rpc: string, option: string, signal: AbortSignal)
 
 const blockReply = z.object({ block: z.object({ header: z.object({ chain_id: chainIdText }) }) });
 
-/** Throws a `CliError` if the REST API does not belong to the chain `chainId`. Errors refer to the URL by its `option`. */
+/**
+ * Throws a `CliError` if the REST API does not belong to the chain `chainId`. Errors name the URL's `option` instead of the URL.
+ */
 export async function requireSameChain(
   rest: string,
   option: string,
@@ -129,9 +134,9 @@ export async function requireSameChain(
 
 export interface ChainFacts {
   readonly prefix: string;
-  /** Denomination of fees. */
+  /** Denomination in which fees are paid. */
   readonly denom: string;
-  /** Minimum gas price of the fee market. Undefined if the chain has no fee market. */
+  /** Minimum gas price of the fee market; undefined if the chain has none. */
   readonly minPrice: string | undefined;
 }
 
@@ -139,7 +144,10 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads the address prefix and the fee market or, if the chain has none, the staking denomination. Throws `CliError`. */
+/**
+ * Reads the address prefix and the fee market. If the chain has no fee market, reads the staking denomination instead. Throws
+ * `CliError`.
+ */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
@@ -205,8 +213,8 @@ const validatorsReply = z.object({
 });
 
 /**
- * Returns the addresses of a node's validator. `operator` is undefined if the chain does not list the validator. Throws
- * `CliError`.
+ * Returns the addresses of a node's validator. `operator` is undefined if the chain's list of validators does not contain it.
+ * Throws `CliError`.
  */
 export async function readValidator(
   rest: string,

@@ -22,15 +22,15 @@ export interface InitOptions {
   readonly output?: string;
 }
 
-/** A setting: its option, its meaning for use in questions and errors, and an example. */
+/** A setting: its option, its meaning in words for questions and errors, and an example. */
 export interface Asked {
   readonly option: string;
-  /** Written without an article, so that a question can start with it. */
+  /** The setting's meaning without an article, so that a question can start with it. */
   readonly meaning: string;
   readonly example: string;
 }
 
-/** Settings needed for both daemons. */
+/** Settings that both daemons need. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
@@ -42,7 +42,7 @@ export interface InitDeps {
   readonly signal: AbortSignal;
 }
 
-/** Returns the option's value, or else the answer to a question that may propose a value. Undefined if there is neither. */
+/** Returns the option's value, or else the answer to a question that may propose a value. Returns undefined if there is neither. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -65,17 +65,17 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Like {@link optional}, for a URL. Throws a `CliError` if the text is not a URL. */
+/** Like {@link optional}, but throws a `CliError` if the text is not a URL. */
 export async function optionalUrl(...asked: Parameters<typeof optional>): Promise<string | undefined> {
   return urlOf(await optional(...asked), asked[1]);
 }
 
-/** Like {@link required}, for a URL. Throws a `CliError` if the text is not a URL. */
+/** Like {@link required}, but also throws a `CliError` if the text is not a URL. */
 export async function requiredUrl(...asked: Parameters<typeof required>): Promise<string> {
   return urlOf(await required(...asked), asked[1]);
 }
 
-/** Returns a URL unchanged. Throws a `CliError` if the text is not a URL. */
+/** Returns a URL unchanged, or throws a `CliError` if the text is not a URL. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
@@ -98,7 +98,7 @@ export async function chainIdOf(
 }
 
 /**
- * Returns a chain's REST URL. Undefined if there is no answer or, with `--offline`, if the option is not given. Throws a
+ * Returns a chain's REST URL. Returns undefined if there is no answer or, with `--offline`, if the option is not given. Throws a
  * `CliError` if the URL belongs to another chain.
  */
 export async function restOf(

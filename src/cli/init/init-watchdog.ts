@@ -93,7 +93,7 @@ function pageOf(url: string): string {
   return new URL(url).pathname === "/" ? `${url.replace(/\/+$/, "")}/metrics` : url;
 }
 
-/** Derives the validator's addresses from the node's key, if the key has voting power. */
+/** Returns the lines with the validator's addresses, which are derived from the node's key if it has voting power. */
 async function addressLines(
   chainId: string,
   { rpc, rest }: { readonly rpc: string; readonly rest: string | undefined },
@@ -114,7 +114,7 @@ async function addressLines(
   ];
 }
 
-/** Lists the optional pages that respond, and disables the pages that do not. */
+/** Returns lines that list the optional pages that respond, and disable those that do not. */
 async function sourceLines(
   node: string,
   sidecar: string,
@@ -173,7 +173,9 @@ async function chainLines(
   ];
 }
 
-/** Returns the `policy` section. `fromChain`: the watchdog reads the policy, except a given currency, from the chain. */
+/**
+ * Returns the `policy` section. If `fromChain` is true, the watchdog reads the policy from the chain, except for a given currency.
+ */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -237,7 +239,9 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/** Returns a setting that the channel requires. Names and environment variables have defaults; addresses do not. */
+/**
+ * Returns the value of a setting that the channel requires. Names and environment variables have defaults, but addresses do not.
+ */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },

@@ -42,7 +42,7 @@ export function addKeyringFolderOptions(command: Command): Command {
     );
 }
 
-/** Returns the location of a file keyring and its password, which comes from the password file or the prompt. */
+/** Returns a file keyring's location and its password, which is read from the password file or the prompt. */
 export async function keyringPlace(
   options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
   prompt: Prompt,
@@ -53,7 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the file that an option names, or prompts for the secret if no file is given. */
+/** Reads a secret from the given file, or prompts for it if there is no file. `option` names the file's option in errors. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,
@@ -64,11 +64,11 @@ export async function secretFrom(
 
 interface OpenKeyring {
   readonly keyring: Keyring;
-  /** Stores the password's hash in a new keyring. Call it before adding the first key. */
+  /** Stores the password's hash in a new keyring. Call `prepare` before adding the first key. */
   readonly prepare: () => Promise<void>;
 }
 
-/** Opens the keyring named by the options. Throws `bad-key` if the password is wrong. */
+/** Opens the keyring that the command-line options specify. Throws `bad-key` if the password is wrong. */
 async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
   const { keyringBackend: backend } = options;
   if (backend === "memory")
@@ -111,7 +111,7 @@ export function addPrefixOption(command: Command): Command {
   );
 }
 
-/** Opens the keyring named by the options and passes it to `work`. */
+/** Opens the keyring that the command-line options specify and passes it to `work`. */
 export async function withKeyring(
   options: KeyringOptions,
   context: CliContext,

@@ -58,7 +58,7 @@ function listCommand(context: CliContext): Command {
     );
 }
 
-/** The kinds of addresses that a key has, each with the suffix for the bech32 prefix. */
+/** A key's address types, each with the suffix that it adds to the bech32 prefix. */
 const KINDS = { acc: "", val: "valoper", cons: "valcons" } as const;
 
 interface ShowOptions extends KeyOptions {
@@ -119,7 +119,7 @@ function parseCommand(context: CliContext): Command {
   );
 }
 
-/** Like the SDK, splits a bech32 string into its parts, or encodes hex bytes in every bech32 format. */
+/** Splits a bech32 string into prefix and bytes, or encodes hex bytes in every bech32 format, like the SDK's `keys parse`. */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
     const ends = Object.values(KINDS).flatMap((end) => [end, `${end}pub`]);
@@ -135,9 +135,8 @@ function parseAddress(text: string, prefix: string): JsonObject {
 
 interface AddOptions extends KeyOptions {
   readonly recover?: true;
-  /** File that contains the mnemonic. */
+  /** File from which to read the mnemonic. */
   readonly source?: string;
-  /** File to create for the mnemonic. */
   readonly backupFile?: string;
   readonly backup: boolean;
   readonly dryRun?: true;
@@ -265,7 +264,7 @@ function hdPathOf({ hdPath, coinType, account, index }: AddOptions): string {
   return hdPath ?? `m/44'/${coinType}'/${account}'/0/${index}`;
 }
 
-/** Maximum child number in BIP-32, without the bit that marks hardened keys. */
+/** Maximum BIP-32 child index, without the bit that marks hardened keys. */
 const MAX_CHILD = 2 ** 31 - 1;
 
 function pathNumber(flags: string, description: string, preset: number): Option {
@@ -285,7 +284,7 @@ interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;
 }
 
-/** Minimum length that the SDK requires. */
+/** Minimum passphrase length that the SDK requires. */
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 

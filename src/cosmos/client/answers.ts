@@ -1,11 +1,11 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** What an endpoint's error means. README.md, "Errors", describes what the client does in each case. */
+/** Meaning of an endpoint's error. README.md, "Errors", describes what the client does in each case. */
 export type AnswerClass =
   /** The request caused the error, so every honest node would return the same error. */
   | "final"
-  /** This node cannot serve the call. */
+  /** This node cannot serve the call, but another node may. */
   | "not-here"
   /** The node is rate-limited, busy, syncing or unreachable. */
   | "not-now"
@@ -14,11 +14,11 @@ export type AnswerClass =
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** What an endpoint lacks if it cannot serve a call. */
+/** Kind of data or capability that an endpoint lacks, so that it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
-/** How the node's or relayer's operator can fix each lack. */
+/** Tells the node's or relayer's operator how to fix each lack. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that stores block results",
@@ -31,18 +31,18 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** What the endpoint lacks; undefined if it lacks nothing, or if its error text is not recognized. */
+  /** Data or capability that the endpoint lacks; undefined if its error shows no lack. */
   readonly lack?: Lack | undefined;
   /** How long the endpoint asked the client to wait; undefined if it did not ask. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** `mayBeDone`: a broadcast may have arrived despite this error. */
+/** A classified error. If `mayBeDone` is set, a broadcast may have arrived despite the error. */
 interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A table row. A row matches if all of its columns match, and the first matching row applies. */
+/** A row of the classification table. The first row whose columns all match the error applies. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -54,11 +54,11 @@ const BROADCAST = /^broadcast_/;
 /** Maximum number of characters to match, because the endpoint controls the text and matching takes quadratic time. */
 const MAX_TEXT = 1_000;
 
-/** Application logs reporting that the state at a height has been pruned or is in the future. */
+/** Matches application logs that report that the state at a height has been pruned or is in the future. */
 const STATE_LACKING =
   /(?:versioned state|version|state at)[^:]* (?:does not|doesn't|did not) exist|version mismatch|has (?:not )?(?:either )?been pruned|was pruned|height in the future|future (?:block )?height|failed to load (?:state|cache multi store) (?:at|for) (?:height|version)|no (?:state|store|commit info) (?:at|for|found for) (?:height|version)|invalid height/i;
 
-/** Error texts from nodes that have not reached a height, have pruned it, or have never had it. */
+/** Matches error texts from nodes that have not reached a height, have pruned it, or never had it. */
 const HEIGHT_LACKING = new RegExp(
   [
     STATE_LACKING.source,
@@ -72,7 +72,9 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/** Classifies errors by method, JSON-RPC code and text: a JSON-RPC error's message and data, or an application's log. */
+/**
+ * Classifies errors by method, JSON-RPC code and text. The text is a JSON-RPC error's message and data, or an application's log.
+ */
 const TEXTS: readonly Row[] = [
   // The mempool's cache already contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -144,8 +146,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies errors by HTTP status if the text is inconclusive. 200 and 500 are inconclusive too, because nodes send 500 with
- * every error.
+ * Classifies errors by HTTP status if the text is inconclusive. Statuses 200 and 500 do not identify the cause either, because
+ * nodes send 500 with every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
@@ -156,7 +158,7 @@ const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^[34]/, class: "not-here", lack: "method" },
 ];
 
-/** Classifies errors that are not responses to a call, by error code. */
+/** Classifies, by error code, errors that are not a response to a call. */
 const CODES: {
   readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Meaning;
 } = {
@@ -176,12 +178,15 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns an error's class. Errors not thrown by the client are final. */
+/** Returns an error's class, which is final for errors not thrown by the client. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
-/** Returns true if a broadcast that failed with this error may have arrived. False if the status call before it failed. */
+/**
+ * Returns true if a broadcast that failed with this error may have arrived. Returns false if the status call before the broadcast
+ * failed.
+ */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
   const { class: plain, mayBeDone } = rowOf(facts);
@@ -206,7 +211,7 @@ export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Classifies an error. An unknown text or code is attributed to the endpoint, not to the request. */
+/** Classifies an error, and attributes an unknown text or code to the endpoint, not to the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;
@@ -241,7 +246,10 @@ export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }
 
-/** Classifies an application's refusal. Unless this node lacks the height or is not ready, every node would refuse. */
+/**
+ * Classifies an application's refusal. The refusal is final unless this node is not ready, lacks the height, or limits the gas per
+ * query.
+ */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
@@ -271,7 +279,7 @@ function wasNeverSent(facts: ClientErrorFacts): boolean {
 const MAX_RETRY_AFTER_MS = 600_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
-/** Reads the requested wait from the `Retry-After` header, or from a text such as "retry in 10s". */
+/** Returns the wait that the endpoint requested in the `Retry-After` header, or in a text such as "retry in 10s". */
 function retryAfterOf(facts: ClientErrorFacts): number | undefined {
   if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
   const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}`.slice(0, MAX_TEXT) : "";

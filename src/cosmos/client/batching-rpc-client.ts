@@ -17,16 +17,16 @@ import {
 } from "./request-batch.ts";
 import type { RpcCaller } from "./rpc-caller.ts";
 
-/** Maximum number of pending calls per endpoint. Further calls reject with `overloaded`. */
+/** Maximum number of pending calls per endpoint, beyond which calls reject with `overloaded`. */
 const MAX_PENDING = 10_000;
 
 interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
-  /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
+  /** Initial maximum number of calls per request, lowered if the endpoint refuses a batch; see {@link planRequests}. */
   readonly maxBatch: number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
+/** Creates a JSON-RPC client that sends all calls made in one turn of the event loop in as few requests as possible. */
 export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingOptions): RpcCaller {
   const { endpoint, observer, transport } = given;
   const pending = new Set<PendingCall>();
@@ -77,12 +77,11 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Maximum number of redirects that one request follows. */
 const MAX_REDIRECTS = 3;
 
 /**
- * Creates a transport with a pool of at most `connections` keep-alive connections. It follows redirects to the same host. A
- * response with more than `maxResponseBytes`, before or after decompression, makes the request fail.
+ * Creates a transport with a pool of at most `connections` keep-alive connections. The transport follows redirects to the same
+ * host. A request fails if its response exceeds `maxResponseBytes`, before or after decompression.
  */
 export function createHttpTransport(
   endpoint: ParsedEndpoint,
@@ -166,7 +165,9 @@ function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutp
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");
 }
 
-/** Returns a socket error's code, e.g. ECONNREFUSED. A multi-address host yields an AggregateError with one error per address. */
+/**
+ * Returns a socket error's code, such as ECONNREFUSED. A multi-address host yields an AggregateError with one error per address.
+ */
 function errorCode(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (first !== undefined) return errorCode(first);

@@ -9,7 +9,7 @@ export interface ProofOp {
   readonly data: Uint8Array;
 }
 
-/** A read of one store key, with proof. `height` 0 means the latest height. */
+/** A read of one store key with a proof, at `height` (0 for the latest). */
 export interface StoreRead {
   readonly store: string;
   readonly key: Uint8Array;
@@ -17,12 +17,12 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /** 0 on success. Otherwise, the application rejected the query, and `log` contains the reason. */
+  /** ABCI code: 0 on success. Any other code means that the application rejected the query for the reason in `log`. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
   readonly height: bigint;
-  /** Undefined if the key is absent; empty if the key exists with an empty value. */
+  /** The key's value: undefined if the key is absent, empty if the key exists with an empty value. */
   readonly value: Uint8Array | undefined;
   /** Proof operators from the store's tree up to the app hash. */
   readonly proof: readonly ProofOp[];
@@ -30,9 +30,9 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
-/** An endpoint more than this many blocks behind the best endpoint is used last. Smaller lags occur by chance. */
+/** An endpoint more than this many blocks behind the best endpoint is tried last; a smaller lag is normal. */
 export const MAX_LAG = 5n;
-/** If the height drops by more than this, the chain has been reset. A smaller drop means that an endpoint lags behind. */
+/** A height that drops by more than this many blocks means that the chain was reset. A smaller drop means that an endpoint lags. */
 export const RESET_DISTANCE = 20n;
 
 /** The parts of a node's status that the client uses. */
@@ -84,7 +84,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's reads, plus block and transaction readers that ignore fields they do not need. No method takes a signal. */
+/** CosmJS's reads, plus block and transaction readers that ignore unneeded fields, all without abort signals. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -93,24 +93,25 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
     ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
-/** Reads one chain over CometBFT RPC. Calls have a deadline and reject with `ClientError` or, on abort, the signal's reason. */
+/** Reads one chain over CometBFT RPC. All calls have a deadline and reject with `ClientError` or, on abort, the signal's reason. */
 export interface ChainClient {
   readonly comet: CometReads;
   /**
    * Returns a searcher that queries only endpoints with all of these blocks, because a node that is behind or has pruned blocks
    * does not report which blocks are missing. The searcher rejects with `height-unavailable` if no endpoint has all the blocks.
-   * If `check` returns what is wrong with a page, the next endpoint is tried; if the page is valid, `check` returns undefined.
+   * `check` returns undefined for a valid page, or a problem, in which case the next endpoint is tried.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
   readonly txCounts: (blocks: BlockRange, signal: AbortSignal) => Promise<ReadonlyMap<bigint, number>>;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Returns the lowest height that at least one endpoint has not pruned. Rejects if no endpoint responds. */
+  /** Returns the lowest height that at least one endpoint has not pruned, or rejects if no endpoint responds. */
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
-   * Runs a gRPC query over `abci_query`: takes the encoded request and returns the encoded response. Rejects with `abci` if the
-   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0.
+   * Runs a gRPC query over `abci_query`: it takes the encoded request and returns the encoded response. Rejects with `abci` if the
+   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0, the
+   * latest height.
    */
   readonly grpcQuery: (
     path: string,
@@ -120,7 +121,7 @@ export interface ChainClient {
   ) => Promise<Uint8Array>;
   /**
    * Reads the light block at a height from one endpoint and verifies its signatures; 0 means the latest height. `validators`
-   * resolves with the hash of the expected validator set and must not reject. If a block is invalid, the next endpoint is tried.
+   * resolves with the expected validator set's hash and must not reject. If the block is invalid, the next endpoint is tried.
    */
   readonly lightBlock: (
     height: bigint,
@@ -128,11 +129,11 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that this endpoint returned a provably wrong response. For some time, reads then use the endpoint only if there is no
-   * other. Unknown names have no effect.
+   * Reports that this endpoint returned a provably wrong response. For some time, reads then use this endpoint only after all
+   * others. An unknown endpoint name has no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;
-  /** Rejects all pending and later calls with `closed`. */
+  /** Closes the client, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
 }
 

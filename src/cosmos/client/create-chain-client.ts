@@ -31,51 +31,51 @@ import { isHeightLog } from "./answers.ts";
 interface ChainClientOptions {
   /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Id of the chain that every endpoint must serve. Undefined accepts any chain. */
+  /** Id of the chain that every endpoint must serve, or undefined to accept any chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
 }
 
-/** Limits that suit a public node with a round-trip time of about 100 ms. */
+/** Default limits, suitable for a public node with a round-trip time of about 100 ms. */
 const DEFAULT_LIMITS = {
   /**
-   * Deadline for one request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
+   * Deadline for one HTTP request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
    * one attempt per endpoint, or two if there is only one.
    */
   deadlineMs: 10_000,
   /**
-   * Maximum number of HTTP connections per endpoint, opened on demand. With 64, a thousand reads take two round trips; a CometBFT
-   * node accepts 900 connections.
+   * Maximum number of HTTP connections per endpoint, opened on demand. With 64 connections, a thousand reads take two round trips;
+   * a CometBFT node accepts 900.
    */
   connections: 64,
-  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
+  /** Initial maximum number of calls per HTTP request, lowered for an endpoint that refuses a batch. */
   maxBatch: 10,
   maxResponseBytes: 64 * 1024 * 1024,
-  /** How long an endpoint rests after a failure. */
+  /** Backoff during which an endpoint rests after a failure. */
   rest: { minMs: 500, baseMs: 1_000, maxMs: 30_000 },
 };
 
 export interface ChainClientDeps {
   readonly clock: Clock;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: a function loaded on first use, because it brings in signature verification. While it loads, other calls from the
-   * same turn of the event loop are already sent. A relayer passes the function in, so that all these calls share one HTTP
-   * request.
+   * Default: the function of the same name, imported on first use because it pulls in signature verification. During the import,
+   * other calls from the same turn of the event loop are already sent. A relayer passes the function in, so that all these calls
+   * share one HTTP request.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
 
 export interface PooledChainClient extends ChainClient {
-  /** The endpoint pool, for startup checks, health, and calls without a method of their own. */
+  /** The endpoint pool, for startup checks, endpoint health, and RPC methods that have no function here. */
   readonly pool: EndpointPool;
 }
 
-/** Creates a client. It connects on the first call. Throws `bad-endpoint`. */
+/** Creates a chain client that connects on its first call. Throws `bad-endpoint` for an invalid endpoint URL. */
 export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
   const { chainId } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -121,7 +121,7 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** Creates the block and transaction readers. `signal` aborts their calls. */
+/** Creates block and transaction readers. `signal` aborts all their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>
@@ -179,7 +179,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Reads a store key with proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
+/** Reads a store key with a proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",
@@ -204,7 +204,7 @@ function grpcRead(path: string, request: Uint8Array, height: QueryHeight): RpcRe
   };
 }
 
-/** Decodes an `abci_query` result with proof. */
+/** Decodes the result of an `abci_query` with a proof. */
 export function decodeStoreResponse(result: unknown, endpoint: string): StoreResponse {
   const response = resultField(result, "abci_query", endpoint).member("response");
   const value = response.member("value");
@@ -225,7 +225,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
 }
 
 /**
- * Decodes the result of a gRPC query over `abci_query`. Throws `abci` for a nonzero code, `height-unavailable` below `atLeast`.
+ * Decodes the result of a gRPC query over `abci_query`. Throws `abci` for a nonzero code, `height-unavailable` for a height below
+ * `atLeast`.
  */
 export function decodeGrpcResponse(
   result: unknown,

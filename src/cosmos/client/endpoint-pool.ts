@@ -6,16 +6,15 @@ import { ClientError, closedError } from "../client-error.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
-/** Result of an endpoint's status check. */
 export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
 /** Several endpoints for one chain, used like a single endpoint. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
+  /** Calls a method and decodes its result, and treats a result that it cannot decode as the endpoint's error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
-  /** Like `read`, for several calls that the same endpoint must serve. */
+  /** Like `read`, but for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status of every endpoint in parallel, including resting endpoints. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
@@ -28,15 +27,18 @@ export interface EndpointPool extends RpcCaller {
 
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
-  /** Blocks behind the best endpoint at the last check of all; undefined before that or if this endpoint did not respond. */
+  /**
+   * Blocks behind the best endpoint in the last check of all endpoints; undefined before the first check or if this endpoint did
+   * not respond.
+   */
   readonly lagBlocks: bigint | undefined;
 }
 
 /**
- * Creates a pool. `endpoints` are in order of preference.
+ * Creates an endpoint pool. `endpoints` are in order of preference.
  *
- * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or an error is final
- * (`answers.ts`). No endpoint is ever excluded, so a read never waits for a rest to end.
+ * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its error is final (see
+ * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -86,14 +88,17 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/** Returns how far each endpoint lags behind the best one. Only statuses from the same check are comparable. */
+/** Returns each endpoint's lag behind the best one, in blocks. Only heights from one check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** A read fails with the least conclusive error, because an endpoint that is down may have what another endpoint lacks. */
+/**
+ * If all endpoints fail, the read rejects with the least conclusive error, because an endpoint that is down may have what another
+ * endpoint lacks.
+ */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
   "not-now": 1,
@@ -111,19 +116,19 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint that a read may use. */
+/** An endpoint that a read may use, with the facts that determine its rank. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
-  /** Remaining rest time after failures. */
+  /** Remaining rest time after a failure. */
   readonly restMs: number;
 };
 
-/** Latencies between the same two limits are treated as equal, so that the configured order applies. */
+/** Limits between latency classes. Endpoints in one class are treated as equally fast, so the configured order applies. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Then come, in this order, endpoints that
- * have pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures. Distrusted
- * endpoints come last. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. The order is: healthy endpoints; endpoints that have pruned the
+ * requested height, are behind or catching up, cannot serve the method, or are resting after failures (in this order); and
+ * distrusted endpoints. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],
@@ -153,7 +158,7 @@ function rankOf(
   return [distrusted !== undefined, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
 }
 
-/** Returns the height to read; undefined for the latest height. */
+/** Returns the height that a call reads, or undefined for the latest height. */
 function heightOf({ height }: JsonObject): bigint | undefined {
   return typeof height === "string" && /^[1-9]\d{0,18}$/.test(height) ? BigInt(height) : undefined;
 }

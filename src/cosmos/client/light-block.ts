@@ -16,7 +16,7 @@ import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 const PER_PAGE = 100;
 
 /**
- * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. Height 0 means
+ * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. `height` 0 means
  * the latest height. `validators` is the hash of the block's expected validator set, if known. Throws `wrong-answer` if the parts
  * do not belong together, or if the header is not signed by validators with more than two thirds of the voting power.
  */
@@ -70,7 +70,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
   }
 }
 
-/** Decodes one page of `validators`. Throws `bad-answer`, even if only the page's height is wrong. */
+/** Decodes one page of a `validators` result. Throws `bad-answer` if the page is malformed or for another height. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,
@@ -87,7 +87,7 @@ export function decodeValidatorsPage(
   return { validators: entries.map(({ value }) => value), total: Number(total) };
 }
 
-/** Verifies that the parts belong together, verifies the signatures, and encodes the parts. */
+/** Verifies that the header, commit and validators belong together, verifies the signatures, and encodes the light block. */
 function toLightBlock(signed: SignedHeaderParts, set: Validators, endpoint: string): LightBlockBytes {
   const { header, commit } = signed;
   const { chainId, height } = header;

@@ -10,7 +10,6 @@ import { ClientError, closedError, heightUnavailable, requireChain } from "../cl
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
-/** An endpoint's current state. */
 export interface EndpointHealth {
   readonly name: string;
   /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */
@@ -23,9 +22,12 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** The wrong response that makes reads prefer other endpoints for some time; undefined if there was none. */
+  /** The provably wrong response that makes reads prefer other endpoints for now; undefined if there is none. */
   readonly distrusted: string | undefined;
-  /** What the endpoint recently failed to serve, by RPC method or "response size", with the reason. Absent if nothing. */
+  /**
+   * Calls that the endpoint recently failed to serve: maps an RPC method or "response size" to the reason. Absent if there are no
+   * such calls.
+   */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
   readonly batchSize?: number | undefined;
@@ -35,39 +37,39 @@ export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Expected chain id. Undefined accepts any chain. */
+  /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
-  /** Rest after a failure; it grows with consecutive failures. */
+  /** Backoff during which the endpoint rests after a failure, longer for consecutive failures. */
   readonly rest: BackoffOptions;
 }
 
 export interface PooledEndpointDeps {
   readonly caller: RpcCaller;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
 }
 
 /**
- * How long other endpoints are preferred after a provably wrong response. Unlike an outage, a wrong response leaves no trace in
- * the next response, so the distrust ends only after this time.
+ * How long other endpoints are preferred after a provably wrong response. Unlike the end of an outage, the end of wrong responses
+ * cannot be observed, so the endpoint is distrusted for this entire time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
 /** How long other endpoints are preferred for a method that this endpoint could not serve. */
 const LACK_MS = 600_000;
-/** An endpoint whose status is good but that refuses other calls becomes good again after this long without a refusal. */
+/** Time without a refusal after which an endpoint that refused calls despite a good status is good again. */
 const REFUSAL_MS = 60_000;
 
-/** What an endpoint may lack for one request although it can serve other requests with the same method. */
+/** Lacks that concern a single request, so that the endpoint may still serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
-/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked, and it rests for a while after each failure. */
+/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked before use, and it rests after each failure. */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /** Until this time, a good status does not end the last failure, because the endpoint has refused another method. */
+  /** Until this time, a good status does not clear the last failure, because the endpoint has refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -104,7 +106,9 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
 
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
-  /** Makes reads prefer other endpoints for a period, which gets longer each time. No response during the period changes it. */
+  /**
+   * Makes reads prefer other endpoints for a period, which gets longer each time. Further wrong responses do not extend the period.
+   */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
     deps.logger.warn("endpoint returned a wrong response, it is used after all others", {
@@ -115,7 +119,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     distrust = { reason, count: distrust.count + 1, untilMs };
   };
 
-  /** Handles an error according to its class; see `answers.ts`. */
+  /** Records an error according to its class (see `answers.ts`). */
   const recordError = (error: unknown, method: string): void => {
     if (!(error instanceof ClientError) || error.facts.code === "overloaded") return;
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
@@ -168,7 +172,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     }
   };
 
-  /** Reads the status and checks the chain id. Parallel callers share one request. */
+  /** Reads the status and checks the chain id, with one request for all parallel callers. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
     // The shared request runs under `life`, so one caller's abort does not fail the other callers.
     verifying ??= readStatus();
@@ -181,7 +185,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     return result;
   };
 
-  /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
+  /** Calls a method and decodes the result, but first verifies the endpoint unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
     // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Check the
@@ -256,7 +260,9 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
-/** Returns the chain id in a method's result; undefined if there is none. Malformed results are left for their decoders to reject. */
+/**
+ * Returns the chain id in a method's result, or undefined if there is none. A malformed result is rejected later, by its decoder.
+ */
 function chainIdIn(method: string, result: unknown): string | undefined {
   const path = CHAIN_ID_PATHS[method];
   const found = path && valueAt(result, path);

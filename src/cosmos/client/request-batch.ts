@@ -11,15 +11,18 @@ import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } fro
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** Wait requested by the `Retry-After` header. */
+  /** Wait that the `Retry-After` header requests. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /** Sends JSON bodies to one endpoint. */
 export interface HttpTransport {
-  /** Sends one body. Rejects with `unreachable`, `too-large`, `closed` or the signal's reason. Has no deadline of its own. */
+  /**
+   * Sends one body, without a deadline of its own. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason
+   * on abort.
+   */
   readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
-  /** Destroys all connections. Requests in flight reject with `closed`. */
+  /** Destroys all connections, so that requests in flight reject with `closed`. */
   readonly close: () => void;
 }
 
@@ -31,13 +34,13 @@ export interface BatchTarget {
   readonly deadlineMs: number;
   readonly transport: HttpTransport;
   readonly observer: RpcObserver;
-  /** Called when the endpoint refuses more than this many calls in one request. */
+  /** Called when the endpoint refuses a batch of more than `size` calls. */
   readonly onRefused: (size: number) => void;
 }
 
 /**
- * Parameters with more characters than this get a separate request. Ten calls (the usual `maxBatch`) below this limit fit into
- * the 1,000,000 bytes of CometBFT's `max_body_bytes`.
+ * A call whose parameters have more characters than this gets its own request. Ten calls (the usual `maxBatch`) below this limit
+ * fit into CometBFT's `max_body_bytes` of 1,000,000.
  */
 const MAX_SHARED_CHARACTERS = 90_000;
 
@@ -45,9 +48,9 @@ const MAX_SHARED_CHARACTERS = 90_000;
  * Groups calls, in order, into requests of at most `maxBatch` calls. CometBFT responds to a batch of more than
  * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets its own request, because an error that another call causes for the whole request would hide whether the node
- * accepted the transaction. So does a call with large parameters, such as a simulation, because two such calls could together
- * exceed the node's request limit.
+ * A broadcast gets its own request, because an error that another call causes for the entire request would hide whether the node
+ * accepted the transaction. A call with large parameters, such as a simulation, also gets its own request, because two of them
+ * could exceed the node's request limit.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -67,7 +70,7 @@ export function planRequests(
   return requests;
 }
 
-/** Counts the characters in string parameters. All other parameters are short. */
+/** Counts the characters in string parameters only, because parameters of other types are short. */
 function charactersOf({ params }: PendingCall): number {
   return Object.values(params).reduce<number>(
     (sum, value) => (typeof value === "string" ? sum + value.length : sum),
@@ -75,7 +78,7 @@ function charactersOf({ params }: PendingCall): number {
   );
 }
 
-/** Sends one request and settles all its calls by the deadline. Never rejects. */
+/** Sends one request and settles all its calls by the deadline, without ever rejecting. */
 export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
@@ -93,12 +96,15 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   }
 }
 
-/** The abort reason with which every request ends. Created only once, because capturing its stack trace is slow. */
+/**
+ * Abort reason that frees a request's connection once all its calls have settled. Created only once, because capturing a stack
+ * trace is slow.
+ */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**
- * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves
- * separately, down to single calls. Returns the error if no call got a response.
+ * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves of
+ * the batch separately, down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -141,10 +147,10 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/** Which limit a smaller request might satisfy: on batches or on size. Undefined if neither, e.g. for a rate limit. */
+/** The limit that a smaller request might satisfy. Undefined if a smaller request would not help, e.g. for a rate limit. */
 type Refusal = "batch" | "size" | undefined;
 
-/** Endpoints refuse batches with an HTTP status, an HTML page, one error for all calls, or a closed connection. */
+/** Recognizes a refused batch by an HTTP status, an HTML page, one error for all calls, or a closed connection. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
@@ -157,7 +163,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-/** Statuses that may mean a refused batch. Statuses about credentials, rate limits and gateways are excluded. */
+/** HTTP statuses that may mean a refused batch. Statuses for credentials, timeouts, rate limits and gateways are excluded. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
@@ -179,7 +185,7 @@ async function post(
   }
 }
 
-/** HTTP facts that are added to the JSON-RPC errors in a response. */
+/** HTTP facts to add to the JSON-RPC errors in a response. */
 type HttpFacts = Omit<HttpResponse, "body">;
 
 interface Responses {
@@ -218,7 +224,7 @@ function parseResponses(body: string, facts: HttpFacts, endpoint: string): reado
 
 /**
  * Settles each call with the response that has its id; JSON-RPC allows responses in any order. Returns the batched calls that got
- * no response or were refused because of the batch. A lone call rejects with `bad-answer`.
+ * no response or were refused because of the batch. A single call without a response rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],
@@ -256,7 +262,7 @@ function rpcError(
   );
 }
 
-/** Adds a broadcast's method to the error of its request, because the error's meaning depends on the method. */
+/** Adds the call's method to its request's error, because a broadcast's error has a different meaning. */
 function ofCall(error: Error, { method }: PendingCall): Error {
   if (!(error instanceof ClientError)) return error;
   const { facts } = error;
@@ -277,7 +283,7 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error("request failed", { cause: error });
 }
 
-/** A call whose response has not arrived yet. Settles once; later calls to `resolve` and `reject` have no effect. */
+/** A call whose response has not arrived yet. A call settles only once, so later calls to `resolve` and `reject` have no effect. */
 export interface PendingCall {
   readonly id: number;
   readonly method: string;
@@ -288,7 +294,9 @@ export interface PendingCall {
   readonly reject: (error: Error) => void;
 }
 
-/** Creates a call. It rejects with the signal's reason if the signal aborts first. `onSettled` runs after `resolve` or `reject`. */
+/**
+ * Creates a call that rejects with the signal's reason if the signal aborts first. `onSettled` runs after `resolve` or `reject`.
+ */
 export function createPendingCall(
   request: Pick<PendingCall, "id" | "method" | "params">,
   signal: AbortSignal,
@@ -316,7 +324,7 @@ export function createPendingCall(
   return call;
 }
 
-/** Returns the error's code, as a metric label with a closed set of values. */
+/** Returns the error's code for a metric label, which has a closed set of values. */
 function outcomeOf(error: unknown): string {
   return error instanceof CodedError ? error.facts.code : "aborted";
 }

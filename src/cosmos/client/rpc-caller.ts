@@ -5,13 +5,13 @@ import type { BlockRange } from "./chain-client.ts";
 /** Calls methods on a CometBFT node. */
 export interface RpcCaller {
   /**
-   * Calls one method and returns the response's `result`. Always settles: rejects with `ClientError` by the deadline, and with
-   * the signal's reason on abort.
+   * Calls one method and returns the response's `result`. The promise always settles: it rejects with `ClientError` by the
+   * deadline, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Returns the maximum number of calls in one request, which the endpoint may lower. Undefined if calls are not batched. */
+  /** Returns the maximum number of calls in one request, which the endpoint may lower. Absent if calls are not batched. */
   readonly batchSize?: () => number;
-  /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
+  /** Closes the caller, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
 }
 
@@ -23,18 +23,20 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /** Blocks that an endpoint must have to respond; absent if none. Adds a status call, which is made together with the call. */
+  /**
+   * Blocks that an endpoint must have to serve the call; absent if it needs none. A status call in the same request checks this.
+   */
   readonly blocks?: BlockRange | undefined;
-  /** Receives the error of each endpoint tried. Returning a value ends the read. */
+  /** Receives the error of each endpoint tried. If it returns a value, the read resolves with this value. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 
-/** Several calls to one endpoint, which is chosen by `method` and `params`. */
+/** Several calls to one endpoint. `method` and `params` determine the order in which endpoints are tried. */
 export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** Receives traffic figures for metrics. Must not throw. An `outcome` is "ok", "aborted" or an error's code. */
+/** Receives traffic figures for metrics, and must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {
@@ -43,12 +45,12 @@ export interface RpcObserver {
     readonly outcome: string;
     readonly durationMs: number;
   }) => void;
-  /** Called when an HTTP request with `calls` calls has ended. */
+  /** Called when an HTTP request, which contains `calls` calls, has ended. */
   readonly onRequest: (request: {
     readonly endpoint: string;
     readonly calls: number;
     readonly bytesOut: number;
-    /** 0 if the request failed. */
+    /** Size of the response body; 0 if the request failed. */
     readonly bytesIn: number;
     readonly outcome: string;
   }) => void;
@@ -58,7 +60,7 @@ export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => 
 
 /**
  * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each call ends at
- * its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
+ * its deadline or when `life` aborts. `disconnect` does nothing; whoever created the caller closes it.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

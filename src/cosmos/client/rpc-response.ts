@@ -9,7 +9,7 @@ export interface RpcFailure {
   readonly data: string;
 }
 
-/** A checked JSON-RPC 2.0 response. The id is null or -1 if the node could not read the request's id. */
+/** A checked JSON-RPC 2.0 response, whose id is null or -1 if the node could not read the request's id. */
 export type RpcResponse = { readonly id: number | string | null } & (
   | { readonly result: unknown }
   | RpcFailure
@@ -26,7 +26,7 @@ export function parseRpcResponses(body: string, endpoint: string): readonly RpcR
   return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
 }
 
-/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer`. */
+/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer` for anything else. */
 export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse {
   if (!isRecord(value)) throw badResponse(endpoint, "response", "is not an object");
   const id = value["id"] ?? null;
@@ -38,7 +38,7 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
   return { id, result: value["result"] };
 }
 
-/** Maximum number of characters of error text in errors and logs, because a node can send a trace of any length. */
+/** Maximum number of characters of error text in errors and logs, because a node can send a stack trace of any length. */
 const MAX_ERROR_TEXT = 8_192;
 
 function parseRpcError(error: unknown, endpoint: string): RpcFailure {
@@ -52,24 +52,22 @@ function parseRpcError(error: unknown, endpoint: string): RpcFailure {
   };
 }
 
-/** Returns a call's result as a field with the path `path`. Its methods throw `bad-answer` if a value has the wrong type. */
+/** Wraps a call's result in a field with the path `path`. The field's methods throw `bad-answer` if a value has the wrong type. */
 export function resultField(value: unknown, path: string, endpoint: string): JsonField {
   return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
-/**
- * Creates a `bad-answer` error. The message contains the path but never the value, because a proxy's page may contain secrets.
- */
+/** Creates a `bad-answer` error whose message contains the path but never the value, because a proxy's page may contain secrets. */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
-/** Creates a `wrong-answer` error: the response has been proven wrong. */
+/** Creates a `wrong-answer` error for a provably wrong response. */
 export function wrongResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "wrong-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
-/** Decodes the transactions in a `block` result. Throws `wrong-answer` if they do not match its header. */
+/** Decodes the transactions in a `block` result. Throws `wrong-answer` if they do not match the block's header. */
 export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Uint8Array[] {
   const { txs, isOfHeader } = decodeBlock(root);
   if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has transactions that do not match its header");

@@ -21,8 +21,8 @@ import {
 import { keyTypeOf } from "./validator-key.ts";
 
 /**
- * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is encoded in
- * protobuf; a scalar is wrapped in a message as field 1. Like Go, returns no bytes if `validatorsHash` is empty.
+ * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is protobuf-encoded;
+ * a scalar is wrapped as field 1 of a message. Like Go, returns an empty array if `validatorsHash` is empty.
  */
 export function headerHash(header: Header): Uint8Array {
   if (header.validatorsHash.length === 0) return new Uint8Array(0);
@@ -57,9 +57,9 @@ function blockIdMessage(id: BlockId): Uint8Array {
 const PRECOMMIT = 2n;
 
 /**
- * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a
- * commit differ only in their time and in whether they are for the block or for nil, so everything else is encoded only once. The
- * returned function throws if the index is outside the commit.
+ * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a commit
+ * differ only in their time and in whether they are for the block or for nil, so everything else is encoded only once. The returned
+ * function throws if the index is out of range.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
   const forBlock = canonicalHead(commit, commit.blockId);
@@ -88,7 +88,7 @@ function commitSigMessage(signature: CommitSig): Uint8Array {
   );
 }
 
-/** Encodes fields 1 to 4 of a `CanonicalVote`. A vote for nil, or for no block, has no block id. */
+/** Encodes fields 1 to 4 of a `CanonicalVote`. A vote for nil has no block id. */
 function canonicalHead({ height, round }: Commit, blockId: BlockId | undefined): Uint8Array {
   const isNil = blockId === undefined || isNoBlock(blockId);
   return concat(
@@ -107,7 +107,7 @@ export function isNoBlock(id: BlockId): boolean {
 /** Size of a block part in bytes. Only the last part may be shorter. */
 const PART_SIZE = 65_536;
 
-/** The `ExecTxResult` fields that are part of consensus. Logs and events may differ between nodes. */
+/** The `ExecTxResult` fields that are part of consensus. Logs and events are not, because they may differ between nodes. */
 export interface DeterministicTxResult {
   readonly code: number;
   readonly data: Uint8Array;
@@ -133,7 +133,7 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
-/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty input has no parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty bytes have no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const total = Math.ceil(block.length / PART_SIZE);
   const parts = Array.from({ length: total }, (_, index) =>
@@ -163,13 +163,13 @@ export function consensusHash(params: { readonly maxBytes: bigint; readonly maxG
 
 const EMPTY = new Uint8Array(0);
 
-/** Encodes an unsigned varint. A negative number is encoded as 64-bit two's complement. */
+/** Encodes an unsigned varint, and a negative number as 64-bit two's complement. */
 function varint(value: bigint): Uint8Array {
   const small = value >= 0n && value <= MAX_SMALL;
   return small ? encodeUvarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
 }
 
-/** Values up to this limit use number arithmetic, which is many times faster than bigint arithmetic. */
+/** Largest value encoded with number arithmetic, which is many times faster than bigint arithmetic. */
 const MAX_SMALL = 0x7fff_ffffn;
 
 function largeVarint(value: bigint): Uint8Array {

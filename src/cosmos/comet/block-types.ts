@@ -9,13 +9,13 @@ export interface PartSetHeader {
   readonly hash: Uint8Array;
 }
 
-/** A block's id: the header's hash and the part set. Both are empty if there is no block. */
+/** A block's id: the header's hash and the part set. For a nil block, both are empty. */
 export interface BlockId {
   readonly hash: Uint8Array;
   readonly parts: PartSetHeader;
 }
 
-/** A block header. Hashes are 32 bytes long or empty. `appHash` may have any length. */
+/** A block header. Hashes are 32 bytes long or empty, except for `appHash`, which may have any length. */
 export interface Header {
   readonly version: { readonly block: bigint; readonly app: bigint };
   readonly chainId: string;
@@ -52,8 +52,8 @@ export interface Commit {
 }
 
 /**
- * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address is 20 bytes long.
- * `priority` determines who proposes.
+ * A validator. Its public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and its address is 20 bytes long.
+ * `priority` determines which validator proposes next.
  */
 export interface Validator {
   readonly address: Uint8Array;

@@ -9,15 +9,15 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** A block, commit or validator set is invalid. The message is the same as CometBFT's, because chain logs contain it. */
+/** Thrown for an invalid block, commit or validator set. The message is the same as CometBFT's, so that it matches chain logs. */
 export class CometError extends CodedError<CometErrorFacts> {}
 
-/** Creates a {@link CometError} for malformed input. `what` names the part or the field. */
+/** Creates a {@link CometError} for malformed input. `what` names the malformed part or field. */
 export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }
 
-/** Runs `check`. Adds `context` to the message of a {@link CometError}, like Go's `fmt.Errorf("context: %w", err)`. */
+/** Runs `check` and adds `context` to the message of a {@link CometError}, like Go's `fmt.Errorf("context: %w", err)`. */
 export function inContext<T>(context: string, check: () => T): T {
   try {
     return check();

@@ -4,7 +4,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
  * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id without a
- * revision, and for a number of more than 64 bits, on which ibc-go panics.
+ * revision and for a revision of more than 64 bits, on which ibc-go panics.
  */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;
@@ -13,21 +13,20 @@ export function revisionOfChainId(chainId: string): bigint {
 }
 
 /**
- * Replaces the revision number in a chain id. A chain id without a revision is returned unchanged. Like ibc-go, writes the number
- * as an int64: 2^63 and above become negative.
+ * Replaces the revision number in a chain id. A chain id without a revision is returned unchanged. Like ibc-go, writes the revision
+ * as an int64, so 2^63 and above become negative.
  */
 export function withRevision(chainId: string, revision: bigint): string {
   if (!REVISION_FORMAT.test(chainId)) return chainId;
   return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${BigInt.asIntN(64, revision)}`;
 }
 
-/** A height on a remote chain. */
 export interface RemoteHeight {
   readonly revision: bigint;
   readonly height: bigint;
 }
 
-/** Returns true if `candidate` is higher than `last`, comparing the revision first. Any height is newer than undefined. */
+/** Returns true if `candidate` is higher than `last`, comparing revisions first. Every height is newer than undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;

@@ -23,21 +23,20 @@ export interface UntrustedHeader extends SignedHeader {
   readonly validators: ValidatorSet;
 }
 
-/** Light-client parameters. `nowNs` is the verifier's time. */
+/** Light-client parameters, and the verifier's time `nowNs`. */
 export interface TrustOptions {
   readonly nowNs: bigint;
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** See {@link SignatureChecks.beforeSlow}. A slow signature takes 1 to 2 ms. */
+  /** See {@link SignatureChecks.beforeSlow}. Verifying a slow signature takes 1 to 2 ms. */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
 /**
- * Verifies a header against a trusted one, like CometBFT's `light.Verify`. If the header is adjacent (next height), its
- * validators must be the trusted header's next validators. Otherwise, validators with more than `trustLevel` of the trusted power
- * must have signed it. In both cases, more than 2/3 of the header's own power must have signed it. Throws `CometError` with
- * CometBFT's message.
+ * Verifies a header against a trusted one, like CometBFT's `light.Verify`. An adjacent header (next height) must have the trusted
+ * header's next validators. A non-adjacent header must be signed by more than `trustLevel` of the trusted power. In both cases,
+ * more than 2/3 of the header's own power must have signed it. Throws `CometError` with CometBFT's message.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
@@ -70,9 +69,9 @@ export function verifyHeader(
 }
 
 /**
- * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so a header
- * signed by more than 1/3 has an honest signer, which a lower level would not ensure. As with Go's uint64, the tripled numerator
- * wraps around at 2^64.
+ * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so only a
+ * header signed by more than 1/3 certainly has an honest signer. The check triples the numerator, which wraps around at 2^64 like
+ * Go's uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
@@ -98,7 +97,10 @@ function checkNewHeader(
   );
 }
 
-/** Checks that the time increases and is not in the future. Bounds are exclusive, like Go's `After` and `Before`. */
+/**
+ * Checks that the new header's time is after the old one's and not in the future. Bounds are exclusive, like Go's `After` and
+ * `Before`.
+ */
 function checkTime(oldNs: bigint, newNs: bigint, { nowNs, maxClockDriftNs }: TrustOptions): void {
   if (newNs <= oldNs) {
     throw invalid(

@@ -22,7 +22,9 @@ import {
 import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
-/** Converts and validates a header and commit, like `SignedHeaderFromProto`. Throws `CometError`, as do all `…FromProto` here. */
+/**
+ * Converts and validates a header and commit, like `SignedHeaderFromProto`. Throws `CometError`, as do all `…FromProto` functions.
+ */
 export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): SignedHeader {
   if (message === undefined) throw malformed("signed header", "nil SignedHeader");
   if (message.header === undefined) throw malformed("signed header", "missing header");

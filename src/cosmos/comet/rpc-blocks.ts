@@ -9,7 +9,7 @@ export interface TextEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** A transaction's result. `last_results_hash` does not cover the codespace, log and events. */
+/** A transaction's result, whose codespace, log and events `last_results_hash` does not cover. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;
@@ -20,7 +20,7 @@ interface TxResult {
   readonly events: readonly TextEvent[];
 }
 
-/** A block's data from `block_results`. Only these fields are read, regardless of the version. */
+/** A block's data from `block_results`. Only these fields are decoded, whatever the node's version. */
 export interface BlockResults {
   /** Results, in the order of the block's transactions. */
   readonly results: readonly TxResult[];
@@ -60,7 +60,7 @@ export function decodeTxSearch(root: JsonField, { prove }: { readonly prove: boo
   return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
 }
 
-/** Decodes a `block` result: its transactions, and whether they match its header. */
+/** Decodes a block's transactions from a `block` result, and checks whether they match the block's header. */
 export function decodeBlock(root: JsonField): {
   readonly txs: readonly Uint8Array[];
   readonly isOfHeader: boolean;
@@ -76,7 +76,7 @@ export function decodeBlock(root: JsonField): {
   return { txs, isOfHeader: expected.toLowerCase() === toHex(dataHash(txs)) };
 }
 
-/** Decodes the transaction counts in a `blockchain` result, by height. */
+/** Decodes a `blockchain` result to the number of transactions by block height. */
 export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
   const metas = root.member("block_metas").elements();
   return new Map(
@@ -98,7 +98,7 @@ function decodeProof(field: JsonField, data: Uint8Array) {
   return { data, rootHash, proof: { total, index, leafHash, aunts } };
 }
 
-/** Decodes a transaction's result. The reader `events` decodes its events. */
+/** Decodes a transaction's result, with `events` as the reader for its events. */
 export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
@@ -122,8 +122,8 @@ function textEvent(event: JsonField): TextEvent {
 }
 
 /**
- * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64; later versions print them as
- * text. If all keys in a response are base64 of printable text, the response is treated as 0.34.
+ * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64; later versions print them as text.
+ * If all keys in a response are base64 of printable text, the response is assumed to come from Tendermint 0.34.
  */
 function eventReader(all: readonly JsonField[]): EventReader {
   const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));
@@ -155,7 +155,7 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Decodes base64 to text. Returns an empty string if `text` is not base64. */
+/** Decodes base64 to text, or to an empty string if `text` is not base64. */
 function fromBase64Text(text: string): string {
   return attempt(() => new TextDecoder().decode(fromBase64(text))) ?? "";
 }

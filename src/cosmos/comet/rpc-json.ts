@@ -17,11 +17,11 @@ import { validatorSetOf } from "./validator-set.ts";
 /** Maximum number of validators in a set, and therefore of signatures in a commit (CometBFT `MaxVotesCount`). */
 export const MAX_VALIDATORS = 10_000;
 
-/** Maximum string length. The longest string in a block is a signature: 88 base64 characters. */
+/** Maximum length of a string. The longest string in a block is a signature, with 88 base64 characters. */
 const MAX_STRING_LENGTH = 256;
 
 /**
- * Parses `signed_header` from a `commit` response. Checks types, lengths and encodings, but not hashes or signatures. Throws
+ * Parses `signed_header` from a `commit` response. Checks types, lengths and encodings, but neither hashes nor signatures. Throws
  * `CometError` with the path of the wrong field, as do all functions here.
  */
 export function parseSignedHeader(json: unknown): SignedHeader {
@@ -111,7 +111,7 @@ function wrongField(path: string, expected: string): CometError {
   return malformed(path, `${path}: expected ${expected}`);
 }
 
-/** Returns the elements of a list. Checks its length first, to limit the work on a hostile response. */
+/** Returns a list's elements after checking its length, to limit the work that a hostile response can cause. */
 function list(field: JsonField): readonly JsonField[] {
   const { value } = field.required();
   if (Array.isArray(value) && value.length > MAX_VALIDATORS)
@@ -130,7 +130,7 @@ function string(field: JsonField): string {
   return bounded(field).asText();
 }
 
-/** Parses a 64-bit integer. CometBFT prints 64-bit integers as strings and refuses JSON numbers, which are inexact above 2^53. */
+/** Parses a 64-bit integer from a string. Like CometBFT, refuses JSON numbers, which are inexact above 2^53. */
 function int64(field: JsonField): bigint {
   return bounded(field).asInt64();
 }
@@ -154,7 +154,10 @@ function hex(field: JsonField): Uint8Array {
   }
 }
 
-/** Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex; 64-bit integers are strings. A zero `app` is omitted. */
+/**
+ * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex; 64-bit integers are strings. The `app` version is omitted if
+ * it is 0.
+ */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;
   return {
@@ -175,7 +178,7 @@ export function headerToJson(header: Header): JsonObject {
   };
 }
 
-/** Converts a commit to CometBFT's RPC JSON. An absent signature is null. */
+/** Converts a commit to CometBFT's RPC JSON, in which an absent signature is null. */
 export function commitToJson(commit: Commit): JsonObject {
   return {
     height: `${commit.height}`,

@@ -1,7 +1,7 @@
 import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/time.ts";
 import { malformed } from "./comet-error.ts";
 
-/** A `google.protobuf.Timestamp` as received, so its parts may be negative. */
+/** An unchecked `google.protobuf.Timestamp`, whose parts may be negative. */
 interface WireTimestamp {
   readonly seconds: bigint;
   readonly nanos: number;
@@ -28,7 +28,7 @@ export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
 }
 
 /**
- * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. Before 1970, only `seconds` is negative.
+ * Converts nanoseconds since the Unix epoch to a `google.protobuf.Timestamp`. For a time before 1970, only `seconds` is negative.
  */
 export function nsToTimestamp(timeNs: bigint): { seconds: bigint; nanos: number } {
   return splitNs(timeNs);

@@ -34,7 +34,7 @@ function isHash(hash: Uint8Array): boolean {
   return hash.length === 0 || hash.length === HASH_SIZE;
 }
 
-/** Checks a header on its own (`Header.ValidateBasic`). */
+/** Checks a header without other data (`Header.ValidateBasic`). */
 export function validateHeader(header: Header): void {
   if (header.version.block !== BLOCK_PROTOCOL) {
     throw malformed(
@@ -119,7 +119,7 @@ function validatePresent(sig: CommitSig): void {
   }
 }
 
-/** Checks that a commit is for a header and that both belong to this chain (`SignedHeader.ValidateBasic`). */
+/** Checks that a commit is for this header and that the header belongs to this chain (`SignedHeader.ValidateBasic`). */
 export function validateSignedHeader({ header, commit }: SignedHeader, chainId: string): void {
   inContext("invalid header", () => validateHeader(header));
   inContext("invalid commit", () => validateCommit(commit));

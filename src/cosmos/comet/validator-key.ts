@@ -13,7 +13,7 @@ const ED25519_KEY_SIZE = 32;
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;
 
-/** Creates a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
+/** Describes a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
 function keyType(name: string, size: number, hashPrefix: string) {
   // CometBFT uses different names in its errors and in its RPC JSON.
   return {
@@ -24,7 +24,7 @@ function keyType(name: string, size: number, hashPrefix: string) {
   };
 }
 
-/** Both types, by their names in protobuf's `PublicKey`. */
+/** Both key types, keyed by field name in protobuf's `PublicKey`. */
 export const KEY_TYPES = {
   ed25519: keyType("Ed25519", ED25519_KEY_SIZE, "0a220a20"),
   secp256k1: keyType("Secp256k1", SECP256K1_KEY_SIZE, "0a231221"),
@@ -61,9 +61,9 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
  * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, about 20
  * times as long.
  *
- * CometBFT uses the ZIP-215 rules. OpenSSL is stricter, because it checks the equation without the cofactor. Every signature that
- * satisfies this equation also satisfies ZIP-215's cofactored equation, so a signature that OpenSSL accepts is valid. Otherwise,
- * the ZIP-215 verifier decides, because nodes that disagree on a signature would fork.
+ * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. A signature that satisfies
+ * this equation also satisfies ZIP-215's cofactored equation, so a signature that OpenSSL accepts is valid. Any other signature is
+ * left to the ZIP-215 verifier, because nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === KEY_TYPES.secp256k1) return verifySecp256k1(publicKey, message, signature);
@@ -89,7 +89,7 @@ const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a0
 // often. Entries never expire, because the result depends only on the key, whose length identifies its type.
 const keys = createRecentCache<string, KeyObject>(4096);
 
-/** Imports a key for `node:crypto`. Returns undefined if OpenSSL refuses it, for example for a point that is not on the curve. */
+/** Imports a key for `node:crypto`. Returns undefined if OpenSSL rejects it, for example because the point is not on the curve. */
 function importKey(publicKey: Uint8Array, prefix: Uint8Array): KeyObject | undefined {
   const importDer = (): KeyObject =>
     createPublicKey({ key: Buffer.from(concat(prefix, publicKey)), format: "der", type: "spki" });
@@ -105,8 +105,8 @@ export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a validator's signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT, first reduces r
- * and s modulo the curve's order.
+ * Verifies a validator's signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT, reduces r and s
+ * modulo the curve's order first.
  */
 function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SECP256K1_KEY_SIZE || signature.length !== SIGNATURE_BYTES) return false;

@@ -9,7 +9,7 @@ import { addressOf } from "./validator-key.ts";
  */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
-/** Returns the sum of all powers. Throws `CometError` above {@link MAX_TOTAL_POWER}. */
+/** Returns the total voting power. Throws `CometError` if the sum exceeds {@link MAX_TOTAL_POWER}. */
 export function totalPower(validators: readonly Pick<Validator, "power">[]): bigint {
   const total = validators.reduce((sum, { power }) => sum + power, 0n);
   if (total > MAX_TOTAL_POWER) {
@@ -30,9 +30,7 @@ function compareValidators(
   return compareBytes(a.address, b.address);
 }
 
-/**
- * Returns the validator with the highest priority; ties go to the lower address. Undefined for an empty set.
- */
+/** Returns the validator with the highest priority; ties go to the lower address. Returns undefined for an empty set. */
 function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
     (best, one) => (best === undefined || hasHigherPriority(one, best) ? one : best),
@@ -55,7 +53,7 @@ export function newValidator(publicKey: Uint8Array, power: bigint): Validator {
   return { address: addressOf(publicKey), publicKey, power, priority: 0n };
 }
 
-/** A set's priorities differ by at most this multiple of its total power (`PriorityWindowSizeFactor`). */
+/** Priorities in a set differ by at most this multiple of the set's total power (`PriorityWindowSizeFactor`). */
 const PRIORITY_WINDOW = 2n;
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -76,7 +74,7 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 
 /**
  * Advances the proposer `times` times, like `IncrementProposerPriority`. Each time, every validator gains its power as priority,
- * and the validator with the highest priority proposes and loses the total power. Validators therefore propose in proportion to
+ * and the validator with the highest priority proposes and loses the total power. Over time, validators propose in proportion to
  * their power. Throws `CometError` if the set is empty.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
@@ -137,9 +135,8 @@ function updatedProposer(
 }
 
 /**
- * Applies changes to the validators by address. An added validator starts with a priority of -1.125 times the total
- * power. Without this penalty, a validator could reset a negative priority by leaving and joining again
- * (`computeNewPriorities`).
+ * Applies changes to the validators by address. A new validator starts with a priority of -1.125 times the total power. Without
+ * this penalty, a validator could reset a negative priority by leaving and joining again (`computeNewPriorities`).
  */
 function mergeChanges(
   set: ValidatorSet,
@@ -181,8 +178,8 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise, after
- * the set's total power has dropped, a validator with a large old priority would propose many blocks in a row. Go divides int64 values toward zero, as bigint does.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Without this step, a validator with a large old
+ * priority would propose many blocks in a row after the total power drops. Divisions round toward zero, as in Go.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);
@@ -194,7 +191,7 @@ function rescale(validators: readonly Validator[], window: bigint): readonly Val
 
 /**
  * Subtracts the average from the priorities, so that they stay around zero and away from the int64 limits. The average is rounded
- * down, like Go's `big.Int.Div` with a positive divisor. A bigint division rounds toward zero, so a negative sum needs its own
+ * down, like Go's `big.Int.Div` with a positive divisor. Because bigint division rounds toward zero, a negative sum needs its own
  * case.
  */
 function center(validators: readonly Validator[]): readonly Validator[] {
@@ -211,9 +208,9 @@ function clip(value: bigint): bigint {
 }
 
 /**
- * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT
- * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not. Returns
- * undefined if there are no votes.
+ * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT `MedianTime`).
+ * `validators` is the set that signed, in any order. Votes for nil count, but absent votes do not. Returns undefined if there are
+ * no votes.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,

@@ -19,7 +19,7 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit, and the chain, block and height that it should be for. */
+/** A commit, and the chain, block and height that it must be for. */
 export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
@@ -30,13 +30,13 @@ export interface ExpectedCommit {
 /** State for checking one header. Use it for only one commit and chain id. */
 export interface SignatureChecks {
   /**
-   * Valid signatures: maps each index in the commit to the public key that verified the signature. A header's two checks verify
-   * many of the same signatures.
+   * Valid signatures: maps each index in the commit to the public key that verified the signature. The two checks of a header share
+   * many signatures.
    */
   readonly verified: Map<number, Uint8Array>;
   /**
-   * Runs for each signature that only the slow ZIP-215 verifier can decide. In a batch, runs for all of these signatures before
-   * the first is decided. May throw to stop.
+   * Runs for each signature that only the slow ZIP-215 verifier can decide. For a batch, runs for all slow signatures before the
+   * first is verified. May throw to stop the verification.
    */
   readonly beforeSlow?: (() => void) | undefined;
 }
@@ -45,25 +45,25 @@ export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks 
   return { verified: new Map(), beforeSlow };
 }
 
-/** Minimum number of signatures for CometBFT's batch verifier, which counts power first and has different error messages. */
+/** Minimum number of signatures for CometBFT's batch verifier, which sums the power first and has different error messages. */
 const BATCH_THRESHOLD = 2;
 
 const ED25519_SIGNATURE_SIZE = 64;
 
-/** A commit to check, and which of CometBFT's two verifiers checks it. */
+/** A commit to check, and whether CometBFT would use its batch verifier. */
 interface SignedCommit extends Pick<ExpectedCommit, "chainId" | "commit"> {
   readonly isBatch: boolean;
 }
 
-/** A signature in the commit, with the validator that should have signed. */
+/** The index of a signature in the commit, and the validator that should have signed. */
 interface Claim {
   readonly index: number;
   readonly validator: Validator;
 }
 
 /**
- * Checks that more than 2/3 of the set's power signed the block, like `VerifyCommitLight`. Stops once there is enough power. The
- * commit must have passed `validateCommit`. Throws `CometError`.
+ * Checks that more than 2/3 of the set's power signed the block, like `VerifyCommitLight`. Stops once enough power has signed. The
+ * commit must have passed `validateCommit`. Throws `CometError` if the commit is invalid.
  */
 export function verifyCommitLight(
   set: ValidatorSet,
@@ -94,8 +94,8 @@ export function verifyCommitLight(
 }
 
 /**
- * Checks that validators with more than `level` of a trusted set's power signed the commit, like `VerifyCommitLightTrusting`.
- * Finds validators by address, because the commit may be from another set. Throws `CometError`.
+ * Checks that validators with more than `level` of a trusted set's power signed the commit, like `VerifyCommitLightTrusting`. Finds
+ * validators by address, because another set may have signed the commit. Throws `CometError` if the commit is invalid.
  */
 export function verifyCommitLightTrusting(
   trusted: ValidatorSet,
@@ -137,8 +137,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier. The batch
- * verifier counts power first and then verifies signatures; the single verifier does both per signature.
+ * Verifies claims in order until their power exceeds `needed`. The order of checks, and so the first error, follows CometBFT: the
+ * batch verifier sums all power before it verifies signatures, and the single verifier does both per signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,
@@ -169,7 +169,7 @@ function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit)
   );
 }
 
-/** The batch verifier refuses a signature of the wrong length when it is added, before verifying any other. */
+/** Rejects a signature of the wrong length, as CometBFT's batch verifier does when a signature is added, before it verifies any. */
 function requireFullLength(claim: Claim, commit: Commit): Claim {
   const { length } = commit.signatures[claim.index]?.signature ?? [];
   if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");

@@ -3,27 +3,27 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18, quoDec18 } from "../../pla
 import type { Params as WireParams } from "../proto/gen/feemarket/feemarket/v1/params.ts";
 import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
 
-/** Parameters that determine the price (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+/** Parameters that determine the gas price (x/feemarket v1.1.1), with decimals as {@link Dec18}. */
 export interface MarketParams {
-  /** Added to the learning rate if the window is nearly empty or nearly full. */
+  /** Amount added to the learning rate if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
   /** Multiplier for the learning rate if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
-  /** Distance from empty or full, as a share of the maximum, within which the window is nearly empty or nearly full. */
+  /** Distance from empty or full, as a share of the maximum, within which the window is treated as nearly empty or nearly full. */
   readonly gamma: Dec18;
-  /** Price change per unit of gas by which the window is above or below its target. */
+  /** Price change per unit of gas that the window is above or below its target. */
   readonly delta: Dec18;
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
   readonly maxLearningRate: Dec18;
-  /** Maximum gas per block. Half of it is the target. */
+  /** Maximum gas per block; the target is half of this. */
   readonly maxBlockUtilization: bigint;
   readonly window: bigint;
 }
 
 /**
- * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant and the price
- * depends only on the last block.
+ * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant and each price
+ * change depends only on the last block.
  */
 export const DEPLOYED_MARKET: MarketParams = {
   alpha: 0n,
@@ -46,7 +46,10 @@ export interface Params extends MarketParams {
   readonly sendTipToProposer: boolean;
 }
 
-/** Converts from protobuf, where decimals are integers in units of 10^-18. Throws `SyntaxError` if a text is not an integer. */
+/**
+ * Converts parameters from protobuf, where decimals are integers in units of 10^-18. Throws `SyntaxError` if a text is not an
+ * integer.
+ */
 export function paramsFromWire(wire: WireParams): Params {
   return {
     ...wire,
@@ -60,7 +63,7 @@ export function paramsFromWire(wire: WireParams): Params {
   };
 }
 
-/** Converts to protobuf. Inverse of {@link paramsFromWire}. */
+/** Converts parameters to protobuf; the inverse of {@link paramsFromWire}. */
 export function paramsToWire(params: Params): WireParams {
   return {
     ...params,
@@ -74,7 +77,7 @@ export function paramsToWire(params: Params): WireParams {
   };
 }
 
-/** The fee market's state. Decimals are {@link Dec18}. */
+/** The fee market's state, with decimals as {@link Dec18}. */
 export interface State {
   readonly baseGasPrice: Dec18;
   readonly learningRate: Dec18;
@@ -83,7 +86,7 @@ export interface State {
   readonly index: bigint;
 }
 
-/** Returns the state of a new market: minimum price and learning rate, empty window. */
+/** Returns the state of a new market: minimum price, minimum learning rate and an empty window. */
 export function initialState(params: MarketParams): State {
   return {
     baseGasPrice: params.minBaseGasPrice,
@@ -93,12 +96,12 @@ export function initialState(params: MarketParams): State {
   };
 }
 
-/** Converts from protobuf, which writes a decimal as the number times 10^18. */
+/** Converts the state from protobuf, where decimals are integers in units of 10^-18. */
 export function fromWire(wire: WireState): State {
   return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
 }
 
-/** Converts to protobuf; the inverse of {@link fromWire}. */
+/** Converts the state to protobuf; the inverse of {@link fromWire}. */
 export function toWire(state: State): WireState {
   return {
     baseGasPrice: state.baseGasPrice.toString(),
@@ -121,7 +124,7 @@ export function addUtilization(
   return { state: { ...state, window: state.window.with(Number(state.index), utilization) } };
 }
 
-/** Computes the state for the next block (Go `UpdateFeeMarket`). Runs at the end of a block. */
+/** Computes the state for the next block (Go `UpdateFeeMarket`). Call this at the end of each block. */
 export function closeBlock(state: State, params: MarketParams): State {
   // Compute the learning rate first, because the price of the same block uses the new rate.
   const learningRate = nextLearningRate(state, params);
@@ -131,7 +134,7 @@ export function closeBlock(state: State, params: MarketParams): State {
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
 
-/** Returns the next block's price if the current block uses this much additional gas. O(window). */
+/** Returns the next block's price if the current block uses this much additional gas. Cost: O(window). */
 export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec18 {
   const used = minInt(currentUtilization(state) + gas, params.maxBlockUtilization);
   const window = state.window.with(Number(state.index), used);
@@ -139,8 +142,8 @@ export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec
 }
 
 /**
- * Returns the most gas that a block can use without pushing the next price above `most`; undefined if the price exceeds `most`
- * even after an empty block. O(window × log(maximum)).
+ * Returns the most gas that a block can use without raising the next price above `most`. Returns undefined if the price exceeds
+ * `most` even after an empty block. Cost: O(window × log(maximum)).
  */
 export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): bigint | undefined {
   if (priceAfter(state, 0n, params) > most) return undefined;
@@ -149,8 +152,8 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 }
 
 /**
- * Returns the gas that one block used, from the states before and after it. `isExact` is false if the price stayed at the minimum
- * and the window does not reveal the gas: `gas` is then the most that the block can have used. O(window × log(maximum)).
+ * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window does
+ * not reveal the gas, `isExact` is false and `gas` is the most that the block can have used. Cost: O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -166,7 +169,7 @@ export function gasOfBlock(
   return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
 }
 
-/** Returns the smallest number below `end` for which a monotonic condition holds; `end` if there is none. */
+/** Returns the smallest number below `end` for which a monotonic condition holds, or `end` if there is none. */
 function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
   let [low, high] = [0n, end];
   while (low < high) {
@@ -188,7 +191,7 @@ export function targetOf({ maxBlockUtilization }: Pick<MarketParams, "maxBlockUt
 
 /**
  * Computes the learning rate (AIMD): additive increase if the window is nearly empty or nearly full, multiplicative decrease
- * otherwise. Far from the target, the price then moves in larger steps.
+ * otherwise. Far from the target, the price therefore moves in larger steps.
  */
 function nextLearningRate({ window, learningRate }: State, params: MarketParams): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
@@ -202,8 +205,8 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 
 /**
  * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the window's net utilization, but at least
- * the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; a different order of operations would
- * change the last digit.
+ * the minimum. Each quotient and product is rounded half to even, like `LegacyDec`, so a different order of operations would change
+ * the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

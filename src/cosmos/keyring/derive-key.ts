@@ -2,12 +2,12 @@ import { pbkdf2 } from "node:crypto";
 import { promisify } from "node:util";
 import { EnglishMnemonic, Slip10, Slip10Curve, stringToPath } from "@cosmjs/crypto";
 
-/** Path of the SDK's first account. */
+/** HD path of the SDK's first account. */
 export const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
 /**
  * Derives a secp256k1 private key from BIP-39 words (BIP-32), without a passphrase. Throws if the words are not a mnemonic or the
- * path is invalid; the messages may contain part of either.
+ * path is invalid; the error message may contain part of either.
  */
 export async function deriveKey(words: string, hdPath: string): Promise<Uint8Array> {
   const mnemonic = new EnglishMnemonic(words.trim().split(/\s+/).join(" "));

@@ -21,11 +21,11 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** The nonce is constant in the SDK, because each key has its own salt. */
+/** Nonce for encryption, constant as in the SDK, because each key has its own salt. */
 const NONCE = new Uint8Array(12);
-/** The SDK's `BcryptSecurityParameter`. */
+/** Bcrypt cost: the SDK's `BcryptSecurityParameter`. */
 const BCRYPT_COST = 12;
-/** Amino prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
+/** Amino prefix of `tendermint/PrivKeySecp256k1`, followed by the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
 /** Encrypts a 32-byte secp256k1 key like `keys export` in SDK 0.50+: Argon2id, ChaCha20-Poly1305, ASCII armor (RFC 4880, 6.2). */
@@ -58,7 +58,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   throw badArmor("the content is not a secp256k1 private key");
 }
 
-/** Decrypts an armor's data; undefined if the passphrase is wrong. */
+/** Decrypts an armor's data, or returns undefined if the passphrase is wrong. */
 async function decrypt(
   kdf: string | undefined,
   data: Uint8Array,
@@ -76,26 +76,26 @@ async function decrypt(
   throw badArmor(`unsupported key derivation ${kdf ?? "(none)"} (expected argon2 or bcrypt)`);
 }
 
-/** Like the SDK's `argon2.IDKey`: one pass over 64 MiB with four threads. */
+/** Derives the encryption key like the SDK's `argon2.IDKey`: one pass over 64 MiB with four threads. */
 function argonKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   const sizes = { iterations: 1, memorySize: 65_536, parallelism: 4, hashLength: 32 };
   return argon2id({ password: passphrase.reveal(), salt, ...sizes, outputType: "binary" });
 }
 
-/** Derives the key of older releases: the SHA-256 of the bcrypt hash's text. */
+/** Derives the encryption key as older SDK releases do: the SHA-256 of the bcrypt hash's text. */
 async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   const password = passphrase.reveal();
   return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));
 }
 
-/** Throws if the key is wrong. */
+/** Decrypts ChaCha20-Poly1305 data, and throws if the key is wrong. */
 function openChacha(data: Uint8Array, key: Uint8Array): Uint8Array {
   const decipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(data.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
 }
 
-/** Throws if the key is wrong. */
+/** Decrypts XSalsa20-Poly1305 data, and throws if the key is wrong. */
 function openXsalsa(data: Uint8Array, key: Uint8Array): Uint8Array {
   const nonce = data.subarray(0, XSALSA_NONCE_BYTES);
   return xsalsa20poly1305(key, nonce).decrypt(data.subarray(XSALSA_NONCE_BYTES));

@@ -11,9 +11,9 @@ import { badKeyring } from "../client-error.ts";
 export interface KeyRecord {
   readonly name: string;
   readonly type: "ledger" | "local" | "multi" | "offline";
-  /** Compressed secp256k1, 33 bytes; undefined for any other key type. */
+  /** Compressed secp256k1 public key, 33 bytes; undefined for any other key type. */
   readonly publicKey: Uint8Array | undefined;
-  /** 32 bytes in hex; present for local keys. */
+  /** Private key of a local key, 32 bytes in hex; absent for other types. */
   readonly privateKey?: Secret;
 }
 
@@ -41,7 +41,7 @@ export function encodeKeyRecord({ name, publicKey, privateKey }: KeyRecord): Uin
   return KeyringRecord.encode({ name, pubKey, item }).finish();
 }
 
-/** Decodes the record in a key file. `name` is used in messages. Throws `bad-key`. */
+/** Decodes the record in a key file. `name` is used in error messages. Throws `bad-key` for an invalid record. */
 export function decodeKeyRecord(data: Uint8Array, name: string): KeyRecord {
   const record = decodeRecord(data, name);
   const publicKey = publicKeyOf(record);

@@ -11,20 +11,23 @@ import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/proces
 import { badKeyring } from "../client-error.ts";
 
 export interface KeyringPlace {
-  /** Home directory of the SDK application, which contains `keyring-test` or `keyring-file`, or the path of that folder. */
+  /**
+   * Home directory of the SDK application, which contains `keyring-test` or `keyring-file`, or the path of the keyring folder
+   * itself.
+   */
   readonly home: string;
   readonly backend: "test" | "file";
-  /** Password for the `file` backend. The password of the `test` backend is public. */
+  /** Password for the `file` backend. The `test` backend has a public password. */
   readonly password: Secret | undefined;
 }
 
-/** A keyring's items by key, such as "relayer.info". */
+/** A keyring's items, each with a key such as "relayer.info". */
 export interface KeyStore {
   /** Name of the keyring in messages. */
   readonly name: string;
-  /** Keys of all items, sorted. Empty if the keyring does not exist. */
+  /** Returns the sorted keys of all items, or no keys if the keyring does not exist. */
   readonly keys: () => readonly string[];
-  /** Throws `bad-key` if the item exists but cannot be read. */
+  /** Returns an item's data, or undefined if there is no such item. Throws `bad-key` if the item exists but cannot be read. */
   readonly read: (key: string) => Uint8Array | undefined;
   readonly write: (key: string, data: Uint8Array) => void;
   readonly remove: (key: string) => void;
@@ -39,7 +42,7 @@ export function keyringFolder({ home, backend }: Pick<KeyringPlace, "home" | "ba
   return basename(home) === name ? home : join(home, name);
 }
 
-/** Opens a keyring as a folder of encrypted files. The folder and files are created with modes 0700 and 0600. */
+/** Opens a keyring that is a folder of encrypted files. Creates the folder with mode 0700 and files with mode 0600. */
 export function openKeyStore(place: KeyringPlace): KeyStore {
   const folder = keyringFolder(place);
   const fileOf = (key: string): string => join(folder, toFileName(key));
@@ -103,7 +106,7 @@ function isMissing(error: unknown): boolean {
   return isRecord(error) && error["code"] === "ENOENT";
 }
 
-/** Returns the password that encrypts the files. Throws `bad-key` if the `file` backend has no password. */
+/** Returns the password with which the files are encrypted. Throws `bad-key` if the `file` backend has no password. */
 function passwordOf({ backend, password }: KeyringPlace): string {
   if (backend === "test") return TEST_PASSWORD;
   if (password !== undefined) return password.reveal();
@@ -145,7 +148,7 @@ const ENCRYPTION = "A256GCM";
 
 /** Number of PBKDF2 iterations that the SDK uses when writing. */
 const ITERATIONS = 8_192;
-/** Maximum number of PBKDF2 iterations accepted when opening a file. More would block the process. */
+/** Maximum number of PBKDF2 iterations accepted when opening a file, because more would block the process for too long. */
 const MAX_ITERATIONS = 2_000_000;
 const MAX_TOKEN_CHARACTERS = 65_536;
 
@@ -154,7 +157,7 @@ const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
  * Encrypts bytes with a password as a compact JWE, using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3): the file format
- * of an SDK keyring. `created` is the time for the header; nothing reads it.
+ * of an SDK keyring. `created` is the time in the header, which no reader uses.
  */
 function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -167,7 +170,10 @@ function encryptJwe(bytes: Uint8Array, password: string, created: string): strin
   return [header, ...[key, iv, text, cipher.getAuthTag()].map(toUrl)].join(".");
 }
 
-/** Decrypts a JWE in this format; throws for others. Returns undefined if the password is wrong or the token was changed. */
+/**
+ * Decrypts a JWE that `encryptJwe` can create, and throws for any other format. Returns undefined if the password is wrong or the
+ * token was modified.
+ */
 function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");
   const [header = "", key = "", iv = "", text = "", tag = ""] = parts;
@@ -185,7 +191,8 @@ function decryptJwe(token: string, password: string): Uint8Array | undefined {
 }
 
 /**
- * Derives the wrapping key by PBKDF2; its salt is the algorithm's name, a zero byte and the header's salt (RFC 7518, 4.8.1.1).
+ * Derives the wrapping key with PBKDF2. The PBKDF2 salt is the algorithm's name, a zero byte and the header's salt (RFC 7518,
+ * 4.8.1.1).
  */
 function wrappingKey(password: string, salt: Uint8Array, iterations: number): Buffer {
   const input = concat(utf8(ALGORITHM), Uint8Array.of(0), salt);
@@ -214,14 +221,14 @@ function fromUrl(text: string): Buffer {
 /** File with the bcrypt hash of a keyring's password, in the folder of the `file` backend. */
 const KEY_HASH_FILE = "keyhash";
 const MAX_HASH_BYTES = 256;
-/** The bcrypt cost in the SDK's files. */
+/** The bcrypt cost that the SDK uses for this file. */
 const COST = 10;
 /** Minimum length that the SDK requires for a new keyring's password. */
 const MIN_PASSWORD_CHARACTERS = 8;
-/** Maximum length of a password in bcrypt. */
+/** Maximum password length that bcrypt supports. */
 const MAX_PASSWORD_BYTES = 72;
 
-/** Reads the hash of a keyring's password; undefined if the keyring is new. */
+/** Reads the hash of a keyring's password. Returns undefined if the keyring is new. */
 export function readKeyHash(folder: string): string | undefined {
   return readIfPresent(join(folder, KEY_HASH_FILE), MAX_HASH_BYTES)?.trim();
 }

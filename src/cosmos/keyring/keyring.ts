@@ -14,10 +14,10 @@ const MAX_NAMES = 10;
 /** Maximum length of a key's name, because a file name can have at most 255 bytes. */
 const MAX_NAME_BYTES = 200;
 
-/** Keys by name and address. */
+/** A keyring whose keys are found by name or address. */
 export type Keyring = ReturnType<typeof openKeyring>;
 
-/** Opens a keyring in the SDK's format on a store. */
+/** Opens the keyring in a store whose items have the SDK's format. */
 export function openKeyring(store: KeyStore) {
   const names = (): readonly string[] =>
     store.keys().flatMap((key) => (key.endsWith(".info") ? [key.slice(0, -".info".length)] : []));
@@ -28,13 +28,13 @@ export function openKeyring(store: KeyStore) {
   return {
     /** Returns all keys, sorted by name. Throws `bad-key` if any key cannot be read. */
     list: (): readonly KeyRecord[] => names().flatMap((name) => read(name) ?? []),
-    /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
+    /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with a list of the available names. */
     find: (nameOrAddress: string): KeyRecord => {
       const record = read(nameOrAddress) ?? byAddress(store, nameOrAddress);
       if (record !== undefined) return record;
       throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
-    /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
+    /** Adds a local key to the keyring. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
     add: (record: KeyRecord): void => addRecord(store, record),
     remove: (name: string): void => {
       const { publicKey } = read(name) ?? {};
@@ -72,7 +72,7 @@ function listed(names: readonly string[]): string {
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;
 }
 
-/** Key of the item that maps an address to the key's item. */
+/** Returns the key of the item that maps the public key's address to its record. */
 function addressKey(publicKey: Uint8Array): string {
   return `${toHex(addressBytes(publicKey))}.address`;
 }

@@ -11,7 +11,7 @@ import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tende
 /** A light client's state on the local chain. */
 export interface LightClientState {
   readonly clientId: string;
-  /** The remote chain's id. */
+  /** Id of the remote chain that the client tracks. */
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
@@ -22,17 +22,18 @@ export interface LightClientState {
 export type LightClientQueries = ReturnType<typeof createLightClientQueries>;
 
 const PAGE_LIMIT = 100n;
-/** Maximum number of pages, enough for 100,000 entries. Protects the relayer from a node whose list never ends. */
+/** Maximum number of pages, enough for 100,000 entries. The limit protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
 /**
- * Creates gRPC queries about a chain's light clients. All reject with `ClientError`, and with `LightClientError` where documented.
+ * Creates gRPC queries about a chain's light clients. All queries reject with `ClientError`, and with `LightClientError` where
+ * documented.
  */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
   const queryConnection = queriesOf(client, ConnectionQuery);
   return {
-    /** Returns the client id. Rejects with `LightClientError` "no-client". */
+    /** Returns the connection's client id. Rejects with `LightClientError` "no-client" if there is none. */
     clientOfConnection: async (connectionId: string, signal: AbortSignal): Promise<string> => {
       const { connection } = await queryConnection("Connection", { connectionId }, signal);
       if (connection !== undefined && connection.clientId !== "") return connection.clientId;
@@ -52,7 +53,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         trustLevel: toTrustLevel(state.trustLevel),
       };
     },
-    /** Returns "Active", "Expired", "Frozen", … */
+    /** Returns the client's status, such as "Active", "Expired" or "Frozen". */
     clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
       (await query("ClientStatus", { clientId }, signal)).status,
     /**
@@ -79,7 +80,7 @@ export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
-/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" if the list does not end. */
+/** Reads a paginated list completely. Rejects with `LightClientError` "too-many-pages" if the list has more than 1,000 pages. */
 export async function allPages<T>(
   read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
 ): Promise<readonly T[]> {
@@ -119,5 +120,5 @@ type LightClientErrorFacts =
       readonly heights: readonly bigint[];
     };
 
-/** Reading or updating a light client failed. */
+/** Thrown if reading or updating a light client fails. */
 export class LightClientError extends CodedError<LightClientErrorFacts> {}

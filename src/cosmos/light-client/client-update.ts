@@ -18,21 +18,21 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 /** A trusted height must not expire within this time, because the update must be included before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** Returns the margin: at most a tenth of the trusting period, so that clients with short periods can be updated too. */
+/** Returns a client's margin: at most a tenth of its trusting period, so that clients with short periods can be updated too. */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
 
 export interface Trust {
   readonly height: RemoteHeight;
-  /** Validator set of block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */
+  /** Encoded validator set of block `height` + 1. Its hash is the `next_validators_hash` that the client stores. */
   readonly validatorSet: Uint8Array;
 }
 
 export interface TrustDeps {
   readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  /** Time according to the local chain, in wall-clock ms; it determines what has expired. */
+  /** Time according to the local chain, in wall-clock ms; it determines which heights have expired. */
   readonly localTimeMs: () => number;
 }
 
@@ -82,8 +82,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   };
   return {
     /**
-     * Returns the greatest height below `at` that has the same revision and a consensus state, and whose next header is available
-     * from an endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
+     * Returns the greatest height below `at` that has the same revision and a consensus state, and whose next header an endpoint
+     * can provide. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
      * "trusted-headers-missing".
      */
     below: async (at: RemoteHeight): Promise<Trust> => {
@@ -106,10 +106,13 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   };
 }
 
-/** Maximum number of trusted heights to try. If an endpoint has pruned this many headers, it has pruned the lower ones too. */
+/**
+ * Maximum number of trusted heights to try. If an endpoint has pruned the headers for this many heights, it has pruned the headers
+ * for lower heights too.
+ */
 const MAX_TRUSTED_HEIGHTS = 4;
 
-/** Returns true if the state was not found. This happens if the client state came from a node that is ahead of this one. */
+/** Returns true if the consensus state was not found, e.g. because the client state came from a node that is ahead of this one. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }
@@ -158,7 +161,7 @@ export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: str
   return { typeUrl: HEADER_URL, value };
 }
 
-/** Encodes a `MsgUpdateClient` with this header. `signer` is a bech32 address. */
+/** Encodes a `MsgUpdateClient` with this header. `signer` is the sender's bech32 address. */
 export function updateClientMessage(
   clientId: string,
   clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },

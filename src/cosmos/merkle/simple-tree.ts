@@ -1,15 +1,16 @@
 import { concat, equalBytes, sha256, upperHex } from "../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 
-/**
- * Maximum number of aunts. A proof with more aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`).
- */
+/** Maximum number of aunts in a proof. More aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`). */
 const MAX_AUNTS = 100;
 const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
-/** Proof that a simple Merkle tree contains a leaf. `aunts` starts with the leaf's sibling and ends below the root. */
+/**
+ * Proof that a simple Merkle tree contains a leaf. `aunts` are the sibling hashes on the path, from the leaf's sibling to a child
+ * of the root.
+ */
 export interface SimpleProof {
   readonly total: bigint;
   readonly index: bigint;
@@ -17,7 +18,7 @@ export interface SimpleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-/** Why a simple proof is invalid. `text` is CometBFT's error message. */
+/** Why a simple proof is invalid, with CometBFT's error message as `text`. */
 export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;
@@ -33,7 +34,7 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Computes the root over the leaves, in the given order. The root over no leaves is the SHA-256 of no bytes. */
+/** Computes the root over the leaves, in the given order. Without leaves, the root is the SHA-256 of no bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return collectAunts(leaves.map(simpleLeafHash), []);
 }
@@ -113,7 +114,10 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
   return good(undefined);
 }
 
-/** Returns, for each step from leaf to root, whether the path comes from the left child. Empty for fewer than two leaves. */
+/**
+ * Returns, for each step from leaf to root, whether the path comes from the left child. The list is empty for fewer than two
+ * leaves.
+ */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];
   let at = index;

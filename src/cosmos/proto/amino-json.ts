@@ -30,7 +30,10 @@ import {
   timestampToText,
 } from "./field-formats.ts";
 
-/** Maximum nesting through Any. The decoder's own limit is not enough, because it starts again for each Any. */
+/**
+ * Maximum nesting depth, including the contents of Any. The decoder's own limit is not enough, because its count restarts for each
+ * Any.
+ */
 const MAX_DEPTH = 100;
 /** Maximum duration, because Go stores durations as int64 nanoseconds. */
 const MAX_DURATION_SECONDS = 9_223_372_035n;
@@ -64,7 +67,10 @@ function printBytesOf(desc: DescMessage, bytes: Uint8Array, context: AminoContex
   }
 }
 
-/** Converts an Any to `{"type": its amino name or type URL, "value": …}`. Throws like {@link messageToAminoJson}. */
+/**
+ * Converts an Any to `{"type": …, "value": …}`, where the type is the amino name or the type URL. Throws the same errors as
+ * {@link messageToAminoJson}.
+ */
 export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
   return printPacked(any, { chainName, depth: 0 });
 }
@@ -115,7 +121,9 @@ function printValue(value: unknown, field: DescField, context: AminoContext): Js
   throw noAminoJson(field.parent.typeName, `${field.name} has no format`);
 }
 
-/** Prints a string field. Go prints integers and 27-digit decimals as they are on the wire, but 18-digit decimals as decimals. */
+/**
+ * Prints a string field. Like Go, prints integers and 27-digit decimals as on the wire, but 18-digit decimals with a decimal point.
+ */
 function printString(value: string, field: DescField): string {
   const { number } = formatOf(field);
   if (number === "dec") return numberToJson(value, number);
@@ -129,7 +137,10 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/** Converts inline JSON. Like Go's floats and maps, loses digits of long integers and keeps only the last of duplicate names. */
+/**
+ * Converts inline JSON. As in Go, long integers lose digits because they become floats, and only the last of duplicate names
+ * remains.
+ */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":
@@ -192,7 +203,7 @@ function stringify(value: JsonValue): string {
   return Object.is(value, -0) ? "-0" : JSON.stringify(value);
 }
 
-/** Quotes a string. Like Go, replaces unpaired surrogates with U+FFFD. */
+/** Quotes a string and, like Go, replaces unpaired surrogates with U+FFFD. */
 function quote(text: string): string {
   return JSON.stringify(Buffer.from(text).toString());
 }

@@ -5,7 +5,7 @@ import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } 
 
 /**
  * Returns a definition file as served to gRPC reflection by a chain called `chainName`. The package, type names and paths of the
- * chain's own files contain that name. REST options use the canonical name.
+ * chain's own files contain that name. The REST options keep the canonical name.
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;

@@ -5,7 +5,7 @@ export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 
-/** After a larger message, the buffer is not reused, so that one large message does not keep its memory allocated. */
+/** Maximum size of a message after which the writer is reused. The buffer of a larger message would stay allocated. */
 const MAX_REUSED_BYTES = 65_536;
 
 let idle: BinaryWriter | undefined;

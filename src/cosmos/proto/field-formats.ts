@@ -20,24 +20,27 @@ import { extensionOf } from "./registry.ts";
 
 /** The part of a field's JSON format that its wire type does not determine. */
 export interface FieldFormat {
-  /** Set if the string or bytes contain the digits of a number. */
+  /** Format of the number whose digits the string or bytes contain; undefined if there is no number. */
   readonly number: NumberFormat | undefined;
-  /** Bytes printed as upper-case hex, or as the JSON text that they contain. Undefined means base64. */
+  /** How bytes are printed: "hex" is upper-case hex, "raw" is the JSON text that the bytes contain, and undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;
-  /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
+  /**
+   * True if the Go field is not a pointer (`gogoproto.nullable = false`). An absent message is then printed and written with its
+   * defaults.
+   */
   readonly neverNull: boolean;
   /** The format for amino signing (`amino` options). */
   readonly amino: AminoFormat;
-  /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
+  /** True if the Go field is a pointer to a number. An absent number is then printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
-  /** A query parameter contains the message as proto JSON. */
+  /** True if a query parameter contains the message as proto JSON. */
   readonly queryJson: boolean;
 }
 
 interface AminoFormat {
   /** `amino.field_name`, or the field's name. */
   readonly name: string;
-  /** `amino.encoding`, e.g. "legacy_coins". */
+  /** The option `amino.encoding`, such as "legacy_coins". */
   readonly encoding: string | undefined;
   /** `amino.dont_omitempty`: the field is written even with its default value. */
   readonly always: boolean;
@@ -63,7 +66,6 @@ export function isGoJson(message: DescMessage): boolean {
   return getOrCreate(goJson, message, () => isMarked(message, "go_json"));
 }
 
-/** Returns an enum value's name in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
   const name = optionOf(value, "relaywatch.json_name");
   return typeof name === "string" && name !== "" ? name : value.name;
@@ -88,8 +90,8 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
 }
 
 /**
- * Returns an option's value, or undefined if the option is not set. Faster than `getOption` alone, which builds a message for
- * each default, because few options are set.
+ * Returns an option's value, or undefined if the option is not set. Checks first whether the option is set, because few options
+ * are, and `getOption` builds a message for each default.
  */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);
@@ -111,7 +113,7 @@ type NumberFormat = "dec" | "prec-dec" | "int";
 /** Maximum number of bits in the SDK's `LegacyDec`. */
 const MAX_DEC_BITS = 315;
 
-/** Throws a plain error with Go's message if Go's number types cannot decode the digits on the wire. */
+/** Throws an `Error` with Go's message if Go's number types cannot decode the digits on the wire. */
 export function checkNumber(wire: string, format: NumberFormat): void {
   if (wire === "") return;
   if (format === "int") parseInt256(wire);
@@ -124,8 +126,8 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 }
 
 /**
- * Converts digits on the wire to a JSON string, e.g. `500000000000000000` as "dec" to "0.500000000000000000". Empty input yields
- * "0". Integers follow Go's notations, so "010" is 8. Throws if the input is not an integer.
+ * Converts digits on the wire to a JSON string: `500000000000000000` as "dec" becomes "0.500000000000000000", and empty input "0".
+ * Integers may use Go's notations, so "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
@@ -171,7 +173,7 @@ export interface PackedMessage {
   readonly value: Uint8Array;
 }
 
-/** Returns the content of an Any. */
+/** Returns the type URL and the bytes in an Any. */
 export function packedIn(message: ReflectMessage): PackedMessage {
   const [typeUrl, value] = [fieldValue(message, "type_url"), fieldValue(message, "value")];
   if (typeof typeUrl === "string" && value instanceof Uint8Array) return { typeUrl, value };
@@ -191,7 +193,10 @@ const MAX_DURATION_SECONDS = 315_576_000_000n;
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
 const SECONDS = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** Formats like Go's proto JSON: RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Throws outside the years 1 to 9999. */
+/**
+ * Formats a timestamp like Go's proto JSON: RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Throws outside the years 1 to
+ * 9999.
+ */
 export function timestampToText(time: SecondsAndNanos): string {
   if (time.seconds < GO_ZERO_TIME.seconds || time.seconds > LAST_SECOND || !isFraction(time.nanos)) {
     throw new Error("not a timestamp: outside the years 1 to 9999");
@@ -200,7 +205,7 @@ export function timestampToText(time: SecondsAndNanos): string {
   return `${whole}${fraction(time.nanos)}Z`;
 }
 
-/** Parses RFC 3339 with any UTC offset and at most nine fractional digits. Throws on any other format. */
+/** Parses an RFC 3339 time with any UTC offset and at most nine fractional digits. Throws for any other format. */
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";
@@ -210,7 +215,10 @@ export function timestampFromText(text: string): SecondsAndNanos {
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
 }
 
-/** Formats like Go's proto JSON: seconds with 0, 3, 6 or 9 decimals, then "s". Throws beyond ±10,000 years and on mixed signs. */
+/**
+ * Formats a duration like Go's proto JSON: seconds with 0, 3, 6 or 9 decimals, then "s". Throws beyond ±10,000 years and if the two
+ * parts have different signs.
+ */
 export function durationToText(duration: SecondsAndNanos): string {
   const { seconds, nanos } = duration;
   const negative = seconds < 0n || nanos < 0;
@@ -241,7 +249,7 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses a duration: seconds with at most nine fractional digits and "s" or, as in Go, whole numbers with any units, e.g.
+ * Parses a duration: seconds with at most nine fractional digits, then "s"; or, as in Go, whole numbers with any units, such as
  * "1h30m". Throws on any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {

@@ -1,6 +1,6 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 
-/** Go package names by proto package. Packages not listed here are called "types" in Go. */
+/** Go package names by proto package. A proto package that is not listed has the Go package name "types". */
 const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.tx.v1beta1": "tx",
   "cosmos.tx.signing.v1beta1": "signing",
@@ -19,12 +19,12 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
   "tendermint.p2p": "p2p",
 };
 
-/** Returns a message's Go type as `%T` prints it in the SDK's error messages, e.g. `*tx.ModeInfo_Single`. */
+/** Returns a message's Go type as `%T` prints it in the SDK's error messages, such as `*tx.ModeInfo_Single`. */
 export function goTypeName(desc: DescMessage): string {
   return `*${goName(desc)}`;
 }
 
-/** Returns the Go name of a message or enum with its package, e.g. `tx.OrderBy`. */
+/** Returns the Go name of a message or enum with its package, such as `tx.OrderBy`. */
 export function goName({ file, typeName }: DescMessage | DescEnum): string {
   const protoPackage = file.proto.package;
   const name = typeName.slice(protoPackage.length + 1).replaceAll(".", "_");

@@ -7,15 +7,15 @@ import { protoRegistry, requireMessage } from "./registry.ts";
 /** One REST route for a gRPC method. */
 export interface HttpRule {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
-  /** A `google.api.http` path template, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
+  /** A `google.api.http` path template, such as `/cosmos/bank/v1beta1/balances/{address}`. */
   readonly template: string;
-  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
+  /** Canonical full name of the gRPC service, such as `cosmos.bank.v1beta1.Query`. */
   readonly service: string;
-  /** Name within the service, e.g. `Balance`. */
+  /** Method name within the service, such as `Balance`. */
   readonly rpc: string;
   readonly requestType: string;
   readonly responseType: string;
-  /** "": the request is read from the path and query. "*": the JSON body is the request. */
+  /** Source of the request: the path and query if "", the JSON body if "*". */
   readonly body: "" | "*";
 }
 

@@ -15,19 +15,18 @@ import {
   timestampFromText,
 } from "./field-formats.ts";
 
-/** The parser's state at one value. */
 export interface ParseContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;
   /** Number of enclosing messages. */
   readonly depth: number;
-  /** Path of the value for error messages, e.g. `keys[0].path`; "" means the outermost message. */
+  /** Path of the value for error messages, such as `keys[0].path`, or "" for the outermost message. */
   readonly path: string;
 }
 
 // Limits the recursion, because the JSON is untrusted.
 const MAX_DEPTH = 100;
-/** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
+/** Messages with their own JSON format, which is the member "value" inside an Any. */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
 /** Throws ProtoError `too-deep` if a message is nested too deeply. */
@@ -36,7 +35,7 @@ export function requireDepth(depth: number): void {
   throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} levels deep`);
 }
 
-/** Builds a message from proto JSON as specified for `messageFromJson`. Throws the same errors. */
+/** Builds a message from proto JSON as specified for `messageFromJson`, with the same errors. */
 export function parseMessage(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
   requireDepth(context.depth);
   switch (desc.typeName) {
@@ -63,7 +62,7 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
   return message;
 }
 
-/** Sets an absent field that Go always writes: a non-nullable message with its defaults, a non-nullable number as "0". */
+/** Sets an absent field that Go always writes: a non-nullable message to its defaults, a non-nullable number to "0". */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;
   const format = formatOf(field);

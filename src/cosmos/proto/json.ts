@@ -29,10 +29,10 @@ import { parseMessage, requireDepth } from "./json-parse.ts";
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
  * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Absent messages
- * and absent bytes are null.
+ * and absent bytes are printed as null.
  *
- * `typeName` is canonical. Type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and the JSON
- * uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and
+ * the JSON uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -49,12 +49,12 @@ export function messageToJson(
 }
 
 /**
- * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
+ * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums as
  * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes use the
- * variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or
- * `too-deep`.
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes
+ * use the variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`,
+ * `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
@@ -67,7 +67,6 @@ export function messageFromJson(
   return toBinary(desc, message.message);
 }
 
-/** The printer's state at one message. */
 interface PrintContext {
   /** The chain name used in type URLs. */
   readonly chainName: string;
@@ -77,7 +76,7 @@ interface PrintContext {
   readonly asGo?: boolean;
 }
 
-/** Converts a decoded message to JSON as specified for `messageToJson`. Throws the same errors. */
+/** Converts a decoded message to JSON as specified for `messageToJson`, with the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
   // The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero.
   requireDepth(context.depth);
@@ -110,7 +109,7 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
   return Object.fromEntries(entries);
 }
 
-/** Go omits a field's zero value, except for a struct or a list of structs. */
+/** Returns true if Go omits the field: its value is zero, and it is neither a struct nor a list of structs. */
 function isLeftOut(message: ReflectMessage, field: DescField): boolean {
   const { number, neverNull } = formatOf(field);
   const isStructs = field.fieldKind === "list" && field.listKind === "message";
@@ -133,8 +132,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
- * own methods, which print nil as "" and "0".
+ * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their own
+ * methods, which print nil as "" or "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;

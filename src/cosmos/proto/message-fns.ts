@@ -4,13 +4,13 @@ import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   /**
-   * Decodes the next `length` bytes of a reader; by default, all remaining bytes. Merges fields into `previous` if given. Throws
-   * on bytes that a Go node rejects: illegal tags, and a nested message that runs past the end of its parent.
+   * Decodes the next `length` bytes of a reader; by default, all remaining bytes. If `previous` is given, merges the fields into
+   * it. Throws on bytes that a Go node rejects: an illegal tag, or a nested message that extends past the end of its parent.
    */
   decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
 }
 
-/** Maximum nesting of messages. A message can contain itself, so untrusted bytes could otherwise exhaust the stack. */
+/** Maximum nesting of messages, because untrusted bytes could otherwise exhaust the stack with messages of a recursive type. */
 const MAX_DEPTH = 100;
 
 /** Reads a message and its nested messages. */
@@ -19,7 +19,7 @@ export class MessageReader extends BinaryReader {
   depth = 0;
 }
 
-/** Decodes a field into the message. If the message has no field with this tag, reads nothing and returns false. */
+/** Decodes a field into the message. Returns false without reading anything if the message has no field with this tag. */
 type DecodeField<T> = (message: T, tag: number, reader: MessageReader) => boolean;
 
 /** Implements `decode` of `MessageFns`: reads fields into `message` and skips unknown fields. */

@@ -26,7 +26,7 @@ const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Type URLs used by the program. Type URLs from the chain's own modules are canonical. */
+/** Type URLs that the program uses, with the canonical chain name for the chain's own modules. */
 export const TYPE_URL = {
   tx: "/cosmos.tx.v1beta1.Tx",
   secp256k1PubKey: "/cosmos.crypto.secp256k1.PubKey",
@@ -91,7 +91,7 @@ export function toChainRestPath(canonical: string, chainName: string): string {
   return swapRoot(canonical, "/", CANONICAL_CHAIN_NAME, chainName);
 }
 
-/** Returns the message name in a type URL: the part after the last slash, as in Go. Without a slash, it is the whole string. */
+/** Returns the message name in a type URL: as in Go, the part after the last slash, or the entire string if there is no slash. */
 export function typeNameOf(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
 }
@@ -106,7 +106,9 @@ function swapRoot(path: string, separator: string, from: string, to: string): st
   return `${path.slice(0, start)}${to}${path.slice(start + from.length)}`;
 }
 
-/** Codes and facts of {@link ProtoError}. `path` names the JSON field, e.g. `result.kv_results[0].key`; "" means the message. */
+/**
+ * Codes and facts of {@link ProtoError}. `path` names the JSON field, such as `result.kv_results[0].key`, or is "" for the message.
+ */
 type ProtoErrorFacts =
   | { readonly code: "unknown-message"; readonly typeName: string }
   | { readonly code: "unknown-method"; readonly path: string }
@@ -126,7 +128,7 @@ export type ServiceInfo = ReturnType<typeof serviceInfo>;
 
 /** One definition file as served by gRPC reflection. */
 export interface FileInfo {
-  /** Path with its extension, e.g. `cosmos/tx/v1beta1/tx.proto`. */
+  /** Path of the file with its extension, such as `cosmos/tx/v1beta1/tx.proto`. */
   readonly name: string;
   /** Paths of the imported files. */
   readonly imports: readonly string[];
@@ -136,7 +138,10 @@ export interface FileInfo {
 
 let shared: FileRegistry | undefined;
 
-/** Returns the descriptors for all definitions. The first call builds them (tens of ms); later calls share them. */
+/**
+ * Returns the descriptors for all definitions. The first call takes tens of milliseconds to build them; later calls return the same
+ * registry.
+ */
 export function protoRegistry(): FileRegistry {
   shared ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
   return shared;
@@ -144,7 +149,7 @@ export function protoRegistry(): FileRegistry {
 
 /**
  * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares the
- * message, extension or service, and for its imports, because a command needs few files. Undefined for an unknown name.
+ * message, extension or service, and for its imports, because a command needs few files. Returns undefined for an unknown name.
  */
 function registryOf(symbol: string): FileRegistry | undefined {
   if (shared !== undefined) return shared;
@@ -152,7 +157,7 @@ function registryOf(symbol: string): FileRegistry | undefined {
   return path === undefined ? undefined : registryAt(path);
 }
 
-/** Returns a message's descriptor by canonical full name. Throws ProtoError `unknown-message`. */
+/** Returns a message's descriptor by canonical full name. Throws ProtoError `unknown-message` if there is none. */
 export function requireMessage(typeName: string): DescMessage {
   const found = findMessage(typeName);
   if (found === undefined) {
@@ -165,7 +170,7 @@ function findMessage(typeName: string): DescMessage | undefined {
   return registryOf(typeName)?.getMessage(typeName);
 }
 
-/** Returns an option in the definitions by name, e.g. `amino.name`. */
+/** Returns an option in the definitions by name, such as `amino.name`. */
 export function extensionOf(name: string): DescExtension {
   return registryOf(name)?.getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
 }
@@ -175,7 +180,7 @@ export function requireService(name: string): DescService {
   return registryOf(name)?.getService(name) ?? unreachable(`no service ${name}`);
 }
 
-/** Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if there are none. */
+/** Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. The list may be empty. */
 export function signerFields(message: DescMessage): readonly string[] {
   const names = getOption(message, extensionOf("cosmos.msg.v1.signer"));
   return Array.isArray(names) ? names.map(String) : [];
@@ -198,20 +203,20 @@ export function requireMessageByTypeUrl(typeUrl: string, chainName: string, path
   return findMessageByTypeUrl(typeUrl, chainName) ?? unresolvable(typeUrl, path);
 }
 
-/** Throws ProtoError `unresolvable-type-url`. */
+/** Throws ProtoError `unresolvable-type-url` for this type URL. */
 export function unresolvable(typeUrl: string, path?: string): never {
   const place = path === undefined ? "" : `${path}: `;
   const text = `${place}unable to resolve type URL ${typeUrl}`;
   throw new ProtoError({ code: "unresolvable-type-url", typeUrl }, text);
 }
 
-/** Returns a service by canonical full name, or undefined. */
+/** Returns a service by canonical full name, or undefined if there is none. */
 export function findService(name: string): ServiceInfo | undefined {
   const found = registryOf(name)?.getService(name);
   return found === undefined ? undefined : serviceInfo(found);
 }
 
-/** Returns a method's response type by its canonical gRPC path. Throws ProtoError `unknown-method`. */
+/** Returns a method's response type by its canonical gRPC path. Throws ProtoError `unknown-method` for an unknown path. */
 export function responseTypeOf(path: string): string {
   const [, service = "", rpc = ""] = path.split("/");
   const method = findService(service)?.methods.find(({ name }) => name === rpc);
@@ -219,14 +224,20 @@ export function responseTypeOf(path: string): string {
   throw new ProtoError({ code: "unknown-method", path }, `no service in the definitions has ${path}`);
 }
 
-/** Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. Linear in the number of files. */
+/**
+ * Returns a definition file by its path, such as `cosmos/tx/v1beta1/tx.proto`, or undefined if there is none. Takes time linear in
+ * the number of files.
+ */
 export function findFile(path: string): FileInfo | undefined {
   const name = path.replace(/\.proto$/, "");
   for (const file of protoRegistry().files) if (file.name === name) return fileInfo(file);
   return undefined;
 }
 
-/** Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined. */
+/**
+ * Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined if there is
+ * none.
+ */
 export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   const registry = protoRegistry();
   // The registry has no entries for methods, so look up the service, whose name is the symbol without its last part.
@@ -236,12 +247,12 @@ export function findFileOfSymbol(symbol: string): FileInfo | undefined {
 
 function serviceInfo(desc: DescService) {
   return {
-    /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
+    /** Canonical full name of the service, such as `cosmos.bank.v1beta1.Query`. */
     name: desc.typeName,
-    /** In definition order. */
+    /** The service's methods, in definition order. */
     methods: desc.methods.map((method) => ({
       name: method.name,
-      /** gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`. */
+      /** gRPC path, such as `/cosmos.bank.v1beta1.Query/Balance`. */
       path: `/${desc.typeName}/${method.name}`,
       requestType: method.input.typeName,
       responseType: method.output.typeName,
@@ -269,7 +280,7 @@ function registryAt(path: string): FileRegistry {
 
 let encoded: ReadonlyMap<string, Uint8Array> | undefined;
 
-/** Returns the encoded files by path. A FileDescriptorSet is a list of files, each of which starts with its path. */
+/** Returns the encoded files by path, which is the first field of each file in the FileDescriptorSet. */
 function files(): ReadonlyMap<string, Uint8Array> {
   if (encoded !== undefined) return encoded;
   const found = new Map<string, Uint8Array>();

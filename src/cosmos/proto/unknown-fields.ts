@@ -23,11 +23,16 @@ import { checkNumber, formatOf } from "./field-formats.ts";
 import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
-  /** Accepts unknown non-critical fields: numbers with bit 11 set (1024 to 2047, 3072 to 4095, …), as the SDK does in TxBody. */
+  /**
+   * Accepts unknown non-critical fields, i.e. field numbers with bit 11 set (1024 to 2047, 3072 to 4095, …), as the SDK does in
+   * TxBody.
+   */
   readonly allowNonCritical?: boolean;
-  /** The chain name used in type URLs. Default: the canonical name. */
+  /** The chain name used in type URLs; by default, the canonical name. */
   readonly chainName?: string;
-  /** Returns true if an Any may contain this type URL as written in the transaction. Default: all defined messages. */
+  /**
+   * Returns true if an Any may contain this type URL as written in the transaction. By default, all defined messages are allowed.
+   */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 
@@ -38,10 +43,10 @@ const MAX_DEPTH = 100;
 
 /**
  * Throws if an encoded message contains a field that its type does not declare, or digits that Go cannot decode. Checks nested
- * messages and the contents of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a transaction
- * and its numbers; the error messages are the SDK's. Returns true if it accepted unknown non-critical fields.
+ * messages and the contents of every Any. The SDK rejects unknown fields (`codec/unknownproto`) before it decodes a transaction and
+ * its numbers. The error messages are the same as in the SDK. Returns true if it accepted unknown non-critical fields.
  *
- * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain error for
+ * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain `Error` for
  * invalid digits.
  */
 export function rejectUnknownFields(
@@ -86,7 +91,7 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContex
 
 const fieldsByType = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
-/** Returns the fields by number. Built once per type, since every transaction needs the map again. */
+/** Returns a message's fields by number. The map is cached per type, since every transaction needs it. */
 function fieldsOf(desc: DescMessage): ReadonlyMap<number, DescField> {
   return getOrCreate(fieldsByType, desc, () => new Map(desc.fields.map((field) => [field.number, field])));
 }

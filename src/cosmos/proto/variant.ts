@@ -20,26 +20,26 @@ import { fieldsIn } from "./wire-fields.ts";
 export interface FieldChange {
   /** Canonical full name of the message. */
   readonly message: string;
-  /** Name in the definitions. */
+  /** Name of the field in the definitions. */
   readonly field: string;
-  /** Number in the variant; default: as in the definitions. */
+  /** Field number in the variant; default: as in the definitions. */
   readonly number?: number;
-  /** Name in the variant; default: as in the definitions. */
+  /** Field name in the variant; default: as in the definitions. */
   readonly name?: string;
 }
 
 export type ProtoVariant = ReturnType<typeof createProtoVariant>;
 
 /**
- * Creates the definitions for a chain whose messages have different field numbers or names. Code works with the original
- * definitions. The variant's descriptors are built on first use (tens of ms).
+ * Creates the definitions for a chain whose messages have different field numbers or names. The rest of the code works with the
+ * original definitions. Building the variant's descriptors, on first use, takes tens of milliseconds.
  */
 export function createProtoVariant(changes: readonly FieldChange[]) {
   let registry: FileRegistry | undefined;
   let numbers: Numbers | undefined;
   const numbersOf = (): Numbers => (numbers ??= readNumbers(changes));
   return {
-    /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message`. */
+    /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message` if there is none. */
     message: (typeName: string): DescMessage => {
       registry ??= variantRegistry(changes);
       return registry.getMessage(typeName) ?? requireMessage(typeName);
@@ -91,13 +91,13 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
   field.jsonName = change.name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** One direction of the byte conversion. */
+/** One direction of the conversion between the definitions' and the variant's bytes. */
 interface Direction {
   /** Maps each full message name to a map from old field numbers to new ones. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Returns true if a message is renumbered or contains a renumbered message. */
   readonly isAffected: (message: DescMessage) => boolean;
-  /** If true, the old numbers are the variant's, not the descriptor's. */
+  /** True if the old numbers are the variant's, not the descriptor's. */
   readonly isDecoding: boolean;
 }
 
@@ -138,7 +138,10 @@ function containing(names: ReadonlySet<string>): (message: DescMessage) => boole
   };
 }
 
-/** Renumbers the fields and sorts them by their new numbers, as Go does. Returns undefined for bytes that are not fields. */
+/**
+ * Renumbers the fields and sorts them by their new numbers, as Go does. Returns undefined for bytes that are not a sequence of
+ * fields.
+ */
 function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
   if (!direction.isAffected(desc)) return bytes;
   const numbers = direction.renumbered.get(desc.typeName);

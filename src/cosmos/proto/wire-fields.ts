@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Why bytes are not a sequence of protobuf fields. Same messages as Go's `protowire.ParseError`. */
+/** Why bytes are not a sequence of protobuf fields. The messages are the same as from Go's `protowire.ParseError`. */
 export type WireFailure =
   | "unexpected EOF"
   | "proto: invalid field number"
@@ -10,19 +10,19 @@ export type WireFailure =
   | "proto: cannot parse reserved wire type"
   | "proto: exceeded max recursion depth";
 
-/** A varint, tag or value that was read. `end` is the position after it. */
+/** A varint, tag or value that was read, and the position after it (`end`). */
 interface Read {
   readonly end: number;
 }
 
 interface Varint extends Read {
-  /** Exact below 2^53. Larger values are only compared with smaller bounds. */
+  /** The varint's value, exact below 2^53. Larger values are only compared with smaller bounds. */
   readonly value: number;
 }
 
 interface Tag extends Read {
   readonly fieldNumber: number;
-  /** 0 to 7; 6 and 7 are reserved. */
+  /** Wire type, 0 to 7. Types 6 and 7 are reserved. */
   readonly wireType: number;
 }
 
@@ -100,7 +100,6 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
   }
 }
 
-/** One field of an encoded message. */
 interface WireField extends Pick<Tag, "fieldNumber" | "wireType"> {
   /** The encoded value, with its length. */
   readonly value: Uint8Array;
@@ -131,7 +130,7 @@ function within(bytes: Uint8Array, end: number): Read | WireFailure {
   return end > bytes.length ? "unexpected EOF" : { end };
 }
 
-/** Wire types. 6 and 7 are reserved. */
+/** Protobuf wire types. Types 6 and 7 are reserved. */
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
 /** A field's declared type: a scalar type, an enum or a message. */
@@ -181,8 +180,8 @@ export function canCarry(wireType: number, type: FieldType): boolean {
 }
 
 /**
- * Decodes a message using its descriptor. Accepts tags of up to ten bytes, like Go; `fromBinary` accepts only five. Throws a
- * plain error for bytes that are not the message.
+ * Decodes a message using its descriptor. Accepts tags of up to ten bytes, like Go; `fromBinary` accepts only five. Throws a plain
+ * `Error` for bytes that are not a valid encoding of the message.
  */
 export function decodeByDescriptor<Desc extends DescMessage>(
   desc: Desc,

@@ -1,15 +1,14 @@
 import { CodedError } from "./errors.ts";
 
-/** A signal that ends a wait: any `AbortSignal`, or a far cheaper signal from this module. Watch it with {@link onAbort}. */
+/** A signal that ends a wait: any `AbortSignal`, or a cheaper signal from this module. Watch it with {@link onAbort}. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
-/** The part of a clock that a timed wait needs; see `Clock.sleep`. */
+/** The part of a `Clock` that a timed wait needs. */
 export interface Sleeper {
   /** Resolves after `delayMs`; rejects with the signal's reason if the signal aborts first. */
   readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;
 }
 
-/** Thrown when an operation exceeds its deadline. */
 export class DeadlineError extends CodedError<{
   readonly code: "deadline";
   readonly what: string;
@@ -37,8 +36,8 @@ const callbacksOf = new WeakMap<WaitSignal, Callbacks>();
  * Calls `callback` once with the reason when `signal` aborts, or immediately if it has already aborted. Returns a function that
  * removes the callback.
  *
- * All callbacks on one signal share one event listener. Hundreds of calls on a long-lived signal therefore cause no MaxListeners
- * warning and no linear search on removal.
+ * All callbacks on one signal share one event listener. Hundreds of callbacks on a long-lived signal therefore cause neither a
+ * MaxListeners warning nor a linear search on removal.
  */
 export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): () => void {
   if (signal.aborted) {
@@ -68,17 +67,17 @@ function fire(signal: WaitSignal, callbacks: Callbacks): void {
 
 interface OwnSignal<S extends WaitSignal> {
   readonly signal: S;
-  /** Aborts the signal. Has no effect if it has already aborted. */
+  /** Aborts the signal, unless it has already aborted. */
   readonly abort: (reason: Error) => void;
 }
 
-/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than a short wait. */
+/** Creates the signal for one call. Its callbacks need no event listener, because adding one takes longer than a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));
 }
 
-/** Creates the signal for one wait that only this module watches. */
+/** Creates a cheap signal for one wait, which only {@link onAbort} can watch. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: WaitSignal & object = { aborted: false, reason: undefined };
   return ownSignal(signal, (reason) => Object.assign(signal, { aborted: true, reason }));
@@ -103,7 +102,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for shared work. Rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/** Waits for shared work. If the signal aborts first, rejects with its reason, but the work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -137,12 +136,12 @@ export async function withDeadline<T>(
   }
 }
 
-/** All waits share this error, because capturing a stack would take longer than the rest of a short wait. */
+/** Abort reason that all finished waits share, because capturing a stack trace takes longer than a short wait itself. */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 
 /**
- * Runs `work` for at most `delayMs`. Returns its result, or undefined if the time runs out. `work` must stop when its signal
+ * Runs `work` for at most `delayMs`, and returns its result, or undefined if the time runs out. `work` must stop when its signal
  * aborts. Rejects if `work` fails or `signal` aborts.
  */
 export function withTimeout<T>(
@@ -192,7 +191,7 @@ async function runTimed<T, S extends WaitSignal>(
   }
 }
 
-/** Waits for `delayMs` or until the signal aborts; never rejects. */
+/** Waits for `delayMs` or until the signal aborts, and never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: WaitSignal): Promise<void> {
   if (signal.aborted) return;
   await clock.sleep(delayMs, signal).catch(() => undefined);

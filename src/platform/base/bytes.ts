@@ -10,7 +10,7 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
-/** Decodes hex in either case. Throws on an odd length or any other character. */
+/** Decodes hex in either case, and throws on an odd length or another character. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !HEX.test(text))
     throw new Error("not hex: expected an even number of hex digits");
@@ -27,7 +27,7 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Decodes standard base64 with padding. Throws on any other text. */
+/** Decodes standard base64 with padding, and throws on any other text. */
 export function fromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !BASE64.test(text))
     throw new Error("not base64: expected the standard alphabet with padding");
@@ -37,7 +37,7 @@ export function fromBase64(text: string): Uint8Array {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Up to this length, a loop is faster than `TextEncoder`. */
+/** Text length up to which a loop is faster than `TextEncoder`. */
 const SHORT_TEXT = 96;
 
 export function utf8(text: string): Uint8Array {
@@ -51,12 +51,12 @@ export function utf8(text: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes UTF-8. Throws on invalid UTF-8. */
+/** Decodes UTF-8, and throws if it is invalid. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Decodes UTF-8 with U+FFFD in place of invalid bytes. */
+/** Decodes UTF-8 and replaces invalid bytes with U+FFFD. */
 export function fromLossyUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
@@ -80,7 +80,7 @@ export function latin1(bytes: Uint8Array): string {
   return readLatin1.call(bytes, 0, bytes.length);
 }
 
-/** Up to this length, a loop is faster than `set`. */
+/** Array length up to which a loop is faster than `set`. */
 const SHORT_PART = 24;
 
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
@@ -105,7 +105,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** Shared by all calls to {@link uint64BigEndian}, because creating a view takes longer than copying the bytes. */
+/** Buffer that all calls to {@link uint64BigEndian} share, because creating a view takes longer than copying the bytes. */
 const word = new Uint8Array(8);
 const wordView = new DataView(word.buffer);
 
@@ -140,8 +140,8 @@ const SHA256_BYTES = 32;
 /**
  * Computes a 32-byte SHA-256 hash.
  *
- * Node returns the "binary" string in a quarter of the time that a Buffer takes. The copied array fits in the engine's heap, so
- * nothing is allocated outside it.
+ * Node returns a digest as a "binary" string in a quarter of the time that a Buffer takes. The array for its bytes is small enough
+ * to fit in V8's heap.
  */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
@@ -150,14 +150,14 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Maximum length of bech32 text. It fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
+/** Maximum length of bech32 text, enough for 255 address bytes, an 83-character prefix, the separator and the checksum. */
 const BECH32_MAX_LENGTH = 1023;
 
 export function encodeBech32(prefix: string, bytes: Uint8Array): string {
   return bech32.encode(prefix, bech32.toWords(bytes), BECH32_MAX_LENGTH);
 }
 
-/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` with the reason. */
+/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` that states the reason. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   if (!hasSeparator(text)) throw new Error("no bech32 separator");
   const { prefix, words } = bech32.decode(text, BECH32_MAX_LENGTH);
@@ -169,8 +169,8 @@ function hasSeparator(text: string): text is `${string}1${string}` {
 }
 
 /**
- * Converts bytes to text as Go does when it prints a string into JSON. Each invalid byte becomes one U+FFFD. `TextDecoder` instead
- * replaces several bytes with one U+FFFD.
+ * Converts bytes to text as Go does when it prints a string into JSON. Each invalid byte becomes one U+FFFD, whereas `TextDecoder`
+ * may replace several bytes with a single U+FFFD.
  */
 export function goString(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -183,7 +183,7 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
-/** For some lead bytes, the second byte's range is smaller than 0x80 to 0xbf. */
+/** Lead bytes after which the second byte's range is smaller than 0x80 to 0xbf. */
 const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
   [0xe0, 0xa0, 0xbf],
   [0xed, 0x80, 0x9f],
@@ -191,7 +191,7 @@ const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: 
   [0xf4, 0x80, 0x8f],
 ];
 
-/** Returns the length of the valid UTF-8 sequence at `at`, or 0. */
+/** Returns the length of the valid UTF-8 sequence at `at`, or 0 if there is none. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;
@@ -210,7 +210,7 @@ export function goBytes(bytes: Uint8Array): string {
   return `[${bytes.join(" ")}]`;
 }
 
-/** Encodes an unsigned varint. `value` is a safe integer, at least 0. */
+/** Encodes an unsigned varint. `value` must be a safe integer of at least 0. */
 export function encodeUvarint(value: number): Uint8Array {
   if (value < 0x80) return Uint8Array.of(value);
   const bytes: number[] = [];
@@ -237,7 +237,7 @@ export function messageField(field: number, message: Uint8Array): Uint8Array {
   return concat(encodeUvarint((field << 3) | 2), lengthPrefixed(message));
 }
 
-/** Encodes a protobuf field of bytes. Omits it if it is empty, like proto3. */
+/** Encodes a protobuf bytes field and, like proto3, omits it if it is empty. */
 export function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return bytes.length === 0 ? bytes : messageField(field, bytes);
 }

@@ -3,8 +3,8 @@ export type RecentCache<K, T> = ReturnType<typeof createRecentCache<K, T>>;
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
- * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
- * than in a list that is kept in exact order.
+ * Two generations approximate the order of use. A hit in the younger generation moves nothing, so it is several times faster than
+ * in an exactly ordered cache.
  */
 export function createRecentCache<K, T>(capacity: number) {
   let younger = new Map<K, T>();
@@ -16,7 +16,7 @@ export function createRecentCache<K, T>(capacity: number) {
     }
     younger.set(key, value);
   };
-  /** Returns the cached value. If there is none, calls `load` and caches its result unless that is undefined. */
+  /** Returns the cached value or, if there is none, the result of `load`, which is then cached unless it is undefined. */
   const get = (key: K, load: () => T | undefined): T | undefined => {
     const young = younger.get(key);
     if (young !== undefined) return young;
@@ -31,7 +31,7 @@ export function createRecentCache<K, T>(capacity: number) {
   return { get, put, clear };
 }
 
-/** Returns a map's value for a key. If there is none, creates and stores one. */
+/** Returns a map's value for a key, and creates and stores it if there is none. */
 export function getOrCreate<K, T>(
   map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
   key: K,
@@ -45,7 +45,7 @@ export function getOrCreate<K, T>(
 }
 
 /**
- * Returns a function that calls `load` once per key and later returns the same promise. A rejected promise is stored too, so that
+ * Returns a function that calls `load` once per key and then returns the same promise. Rejected promises are stored too, so that
  * one cycle does not repeat a failed request. Create a new function for each cycle.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
@@ -59,9 +59,9 @@ interface ObjectSlot<K extends object, T> {
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes.
- * The slot lives as long as its object. A WeakMap works too, but adding an entry takes ten times as long, about a microsecond.
- * Use a slot if every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes. The
+ * stored value lives as long as its object. A WeakMap works too, but adding an entry takes ten times as long, about a microsecond,
+ * which matters if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

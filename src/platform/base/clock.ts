@@ -3,11 +3,11 @@ import { abortReason, onAbort, type Sleeper } from "./abort.ts";
 export interface Clock extends Sleeper {
   /** Wall-clock time, ms since the Unix epoch. */
   readonly nowMs: () => number;
-  /** Monotonic time, ms from an arbitrary origin. Use it for durations. */
+  /** Monotonic time for measuring durations, ms from an arbitrary origin. */
   readonly monotonicMs: () => number;
 }
 
-/** The system clock. A pending sleep keeps the process alive. */
+/** The system clock, whose pending sleeps keep the process alive. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

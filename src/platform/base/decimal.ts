@@ -6,7 +6,7 @@ export type Dec18 = bigint;
 /** The number 1 as a {@link Dec18}: 10^18. */
 export const DEC18_ONE: Dec18 = 1_000_000_000_000_000_000n;
 
-/** Parses "12" or "-0.5", with at most 18 fractional digits. Throws on any other text. */
+/** Parses "12" or "-0.5", with at most 18 fractional digits, and throws on any other text. */
 export function parseDec18(text: string): Dec18 {
   const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text);
   if (match === null)
@@ -30,18 +30,18 @@ export function mulDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven(a * b, DEC18_ONE);
 }
 
-/** Divides and rounds half to even, like `LegacyDec.Quo`. Throws on division by zero. */
+/** Divides and rounds half to even, like `LegacyDec.Quo`, and throws on division by zero. */
 export function quoDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven((a * DEC18_ONE * DEC18_ONE) / b, DEC18_ONE);
 }
 
-/** Rounds up to an integer. */
+/** Rounds a decimal up to an integer. */
 export function ceilDec18(value: Dec18): bigint {
   const whole = value / DEC18_ONE;
   return value > 0n && value % DEC18_ONE !== 0n ? whole + 1n : whole;
 }
 
-/** Rounds toward zero to an integer. */
+/** Rounds a decimal toward zero to an integer. */
 export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
@@ -56,7 +56,7 @@ export function dec18ToNumber(value: Dec18): number {
   return Number(value) / Number(DEC18_ONE);
 }
 
-/** Divides by `one` and rounds half to even, symmetrically around zero. */
+/** Divides a scaled value by `one` and rounds half to even, symmetrically around zero. */
 function roundHalfEven(value: bigint, one: bigint): bigint {
   if (value < 0n) return -roundHalfEven(-value, one);
   const whole = value / one;
@@ -73,16 +73,19 @@ const PREC_DIGITS = 27;
 /** The number 1 as a {@link PrecDec}: 10^27. */
 export const PREC_ONE: PrecDec = 10n ** 27n;
 
-/** 256 bits for an integer, plus 89 bits for the factor 10^27. */
+/** Maximum size of a {@link PrecDec}: 256 bits for the integer part, plus 89 bits for the factor 10^27. */
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
-/** Multiplies and rounds half to even. Throws `OverflowError` above 345 bits. */
+/** Multiplies and rounds half to even. Throws `OverflowError` if the result exceeds 345 bits. */
 export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
-/** Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
+/**
+ * Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits and `RangeError` for a divisor of
+ * 0.
+ */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
@@ -96,22 +99,22 @@ export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundsUp ? whole + 1n : whole);
 }
 
-/** Adds. Throws `OverflowError` above 345 bits. */
+/** Adds two decimals, and throws `OverflowError` above 345 bits. */
 export function addPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a + b);
 }
 
-/** Subtracts. Throws `OverflowError` above 345 bits. */
+/** Subtracts `b` from `a`, and throws `OverflowError` above 345 bits. */
 export function subPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(a - b);
 }
 
-/** Multiplies by an integer. Throws `OverflowError` above 345 bits. */
+/** Multiplies by an integer, and throws `OverflowError` above 345 bits. */
 export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
   return checkPrec(a * factor);
 }
 
-/** Divides by an integer and truncates towards zero. Throws `RangeError` for 0. */
+/** Divides by an integer and truncates towards zero. Throws `RangeError` for a divisor of 0. */
 export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
   return a / divisor;
 }
@@ -120,20 +123,20 @@ export function precFromInt(value: bigint): PrecDec {
   return value * PREC_ONE;
 }
 
-/** Rounds towards zero to an integer. */
+/** Rounds a decimal toward zero to an integer. */
 export function truncatePrec(value: PrecDec): bigint {
   return value / PREC_ONE;
 }
 
-/** Rounds up to an integer. */
+/** Rounds a decimal up to an integer. */
 export function ceilPrec(value: PrecDec): bigint {
   const whole = value / PREC_ONE;
   return value > 0n && whole * PREC_ONE !== value ? whole + 1n : whole;
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it also accepts a plus sign ("+1") and a sign after a minus
- * sign ("--5"). Throws an `Error` with Go's message for any other text.
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, also accepts a plus sign ("+1") and a second sign after a
+ * minus sign ("--5"). Throws an `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {
   const negative = text.startsWith("-");
@@ -168,7 +171,7 @@ export function formatPrecDec(value: PrecDec): string {
   return formatFixed(value, PREC_DIGITS);
 }
 
-/** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's message. */
+/** Parses the wire format, which is the scaled integer in a notation that Go reads. Throws an `Error` with Go's message. */
 export function parseWirePrecDec(text: string): PrecDec {
   const value = parseGoBigInt(text);
   if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);

@@ -22,7 +22,7 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   return `; did you mean ${before}${last}?`;
 }
 
-/** Only the first characters of longer names are compared. */
+/** Maximum number of characters, from the start of a name, that are compared. */
 const MAX_LENGTH = 60;
 
 function commonBeginning(wrong: string, name: string): number {
@@ -37,7 +37,7 @@ function sharesWord(wrong: string, name: string): boolean {
   return wrong.split("-").some((word) => word.length > 3 && words.includes(word));
 }
 
-/** Returns the smallest number of characters to insert, remove or replace (Levenshtein distance). */
+/** Returns the Levenshtein distance: the smallest number of characters to insert, remove or replace. */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(one).entries()) {

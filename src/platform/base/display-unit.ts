@@ -7,7 +7,7 @@ export interface DisplayUnit {
   readonly denom: string;
   /** Name of the display unit, for example "NTRN". */
   readonly name: string;
-  /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
+  /** Decimal exponent, 0 to {@link MAX_EXPONENT}: one display unit is 10^exponent base units. */
   readonly exponent: number;
   /** Price of one display unit; absent if no price is configured. */
   readonly price?: UnitPrice | undefined;
@@ -16,14 +16,14 @@ export interface DisplayUnit {
 export interface UnitPrice {
   /** Currency code, for example "USD". */
   readonly currency: string;
-  /** Currency units per display unit. */
+  /** Price in currency units per display unit. */
   readonly perUnit: Dec18;
 }
 
-/** Largest accepted exponent. The chains in use have at most 18. */
+/** Largest accepted exponent, above the maximum of 18 on the chains in use. */
 export const MAX_EXPONENT = 30;
 
-/** Allowed unit names. Longer names or other characters would break tables. */
+/** Pattern for unit names, because longer names or other characters would break tables. */
 const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
 
 export function isUnitName(text: string): boolean {
@@ -31,11 +31,11 @@ export function isUnitName(text: string): boolean {
 }
 
 /**
- * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". If there is a price, adds
- * the value: "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units: "1234567
- * untrn".
+ * Formats an amount in display units, followed by base units: "1.234567 NTRN (1234567 untrn)". If there is a price, adds the
+ * amount's value: "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units:
+ * "1234567 untrn".
  *
- * `separator` separates thousands; default: none.
+ * `separator` separates thousands; by default, there is none.
  */
 export function formatAmount(
   amount: bigint,
@@ -49,7 +49,7 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; returns "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
@@ -72,8 +72,8 @@ export function formatUnits(
 const SHORT_DIGITS = 6;
 
 /**
- * Formats an amount in display units with at most six significant digits. Prints more digits only before the decimal point.
- * Truncates.
+ * Formats an amount in display units with at most six significant digits. Prints more digits only before the decimal point, and
+ * truncates instead of rounding.
  */
 export function formatShort(
   amount: bigint,
@@ -85,7 +85,10 @@ export function formatShort(
   return formatUnits(amount - (amount % step), unit, separator);
 }
 
-/** Formats an amount's value in its price's currency: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
+/**
+ * Formats an amount's value in its price's currency: "1,234.50 USD". Truncates the value, and formats less than a hundredth as "<
+ * 0.01 USD".
+ */
 function formatValue(
   amount: bigint,
   { exponent }: Pick<DisplayUnit, "exponent">,
@@ -114,7 +117,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** A denomination's metadata, as the chain's bank module returns it. The chain's strings are not trusted. */
+/** A denomination's metadata from the chain's bank module. Its strings are untrusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;

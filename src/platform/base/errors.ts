@@ -3,8 +3,8 @@ interface ErrorFacts {
 }
 
 /**
- * Error with a message for people and facts for programs. Each area declares `class XError extends CodedError<XErrorFacts>` with a
- * union of `{code, …facts}`. Neither the message nor the facts contain a secret or a full URL.
+ * An error with a message for people and facts for programs. Each area declares `class XError extends CodedError<XErrorFacts>` with
+ * a union of `{code, …facts}`. Neither the message nor the facts contain a secret or a full URL.
  */
 export class CodedError<Facts extends ErrorFacts> extends Error {
   readonly facts: Facts;
@@ -28,7 +28,7 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Returns the result of `work`, or undefined if it throws. Use it if the error itself does not matter. */
+/** Returns the result of `work`, or undefined if it throws. Use it where the error itself does not matter. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -59,28 +59,28 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
 export const EXIT = {
   /** Success: the work is done, a check found no problem, or a daemon stopped on request. */
   ok: 0,
-  /** Fatal error, interrupted command, or a problem that a check found. */
+  /** Fatal error, an interrupted command, or a problem found by a check. */
   fatal: 1,
-  /** Wrong command line. */
+  /** Invalid command line. */
   usage: 2,
   /** A check could not read its data. */
   unseen: 3,
-  /** Temporary failure. A supervisor restarts the process. */
+  /** Temporary failure, after which a supervisor should restart the process. */
   tryAgain: 75,
-  /** Bad configuration. A supervisor must not restart the process. */
+  /** Bad configuration, after which a supervisor must not restart the process. */
   badConfig: 78,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command with a message on stderr and an exit code. */
+/** Error that ends a command with a message on stderr and an exit code. */
 export class CliError extends CodedError<{ readonly code: "cli"; readonly exitCode: ExitCode }> {
   constructor(exitCode: ExitCode, message: string, options?: { readonly cause?: unknown }) {
     super({ code: "cli", exitCode }, message, options);
   }
 }
 
-/** Ends a check with an exit code. The check has already printed its findings, so there is no message. */
+/** Error that ends a check with an exit code and no message, because the check has already printed its findings. */
 export class CheckExit extends Error {
   readonly exitCode: ExitCode;
 

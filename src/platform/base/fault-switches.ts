@@ -18,7 +18,7 @@ export class UnknownFaultError extends CodedError<{
 
 export type FaultSwitches<Name extends string> = ReturnType<typeof createFaultSwitches<Name>>;
 
-/** Creates switches that are all off. `effects` maps each name to its effect. */
+/** Creates fault switches that are all off. `effects` maps each fault's name to a description of its effect. */
 export function createFaultSwitches<Name extends string>(
   effects: Readonly<Record<Name, string>>,
   clock: Pick<Clock, "nowMs">,
@@ -31,12 +31,15 @@ export function createFaultSwitches<Name extends string>(
   };
   return {
     has: (name: Name): boolean => isOn(name),
-    /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. A second call replaces the first. */
+    /**
+     * Switches a fault on or off. With `forMs`, the fault switches off again after that time, unless a later call replaces this
+     * one.
+     */
     set: (name: Name, on: boolean, forMs?: number): void => {
       if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);
       else untilMs.delete(name);
     },
-    /** Lists all faults, in table order. */
+    /** Lists all faults in the order of `effects`. */
     list: (): readonly FaultState[] =>
       Object.entries<string>(effects).map(([name, effect]) => {
         const on = isOn(name);

@@ -1,18 +1,18 @@
-/** Maximum nesting depth of Go's decoder. */
+/** Maximum nesting depth that Go's decoder accepts. */
 const MAX_DEPTH = 10_000;
 
 /** The element expected after an open bracket, as Go's error messages name it ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
-/** The open brackets, innermost last. */
+/** The contexts of all open brackets, innermost last. */
 type Parents = Parent[];
 
-/** Returns the state after one byte, or the error message that follows "invalid character 'x' ". */
+/** A parser state, which returns the next state after one byte, or the error message that follows "invalid character 'x' ". */
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
  * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value. Otherwise returns Go's error
- * message, for example "unexpected end of JSON input". Linear and not recursive.
+ * message, for example "unexpected end of JSON input". Runs in linear time, without recursion.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;
@@ -20,7 +20,7 @@ export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
 
 /**
  * Returns the first JSON value in the bytes, as Go's `json.Decoder` (and so the SDK's codec) reads it. If the bytes do not start
- * with a value, cuts them at the error.
+ * with a valid value, returns the bytes before the error.
  */
 export function firstGoJson(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, firstError(bytes)?.at);

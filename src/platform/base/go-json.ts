@@ -2,7 +2,7 @@ import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value as written. Numbers are stored as text. Objects preserve the order of their names, and repeated names. */
+/** A JSON value as written: numbers are stored as text, and objects preserve the order and the repetition of names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -27,7 +27,7 @@ interface OpenObject {
 
 const TOKEN = /[ \t\n\r,:]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([[{\]}]))/sy;
 
-/** Parses one JSON value. Throws {@link GoJsonError}. Linear and not recursive. */
+/** Parses one JSON value in linear time, without recursion. Throws {@link GoJsonError} for invalid JSON. */
 export function parseGoJson(text: string): GoJson {
   const error = goJsonSyntaxError(utf8(text));
   if (error !== undefined) throw new GoJsonError(error);
@@ -43,7 +43,9 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/** Returns the value that a token completes, if any. Brackets open and close arrays and objects. */
+/**
+ * Returns the value that a token completes, if any. Opening brackets add to `open`; closing brackets complete the innermost value.
+ */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
@@ -56,14 +58,14 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   return undefined;
 }
 
-/** Takes a string token. The string is a member name if the innermost object has no pending name. */
+/** Handles a string token, which is a member name if the innermost open value is an object without a pending name. */
 function takeString(value: string, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent?.kind !== "object" || parent.name !== undefined) return { kind: "string", value };
   parent.name = value;
   return undefined;
 }
 
-/** Adds a complete value to its parent. Without a parent, returns the value as the result. */
+/** Adds a complete value to its parent. Returns the value if it has no parent and is therefore the result. */
 function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent === undefined) return value;
   if (parent.kind === "array") parent.items.push(value);
@@ -74,7 +76,7 @@ function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJs
   return undefined;
 }
 
-/** Decodes a string token. Unpaired surrogates become U+FFFD, as in Go. */
+/** Decodes a string token and, like Go, replaces unpaired surrogates with U+FFFD. */
 function unquote(token: string): string {
   const value: unknown = JSON.parse(token);
   return fromUtf8(utf8(typeof value === "string" ? value : ""));
@@ -82,7 +84,7 @@ function unquote(token: string): string {
 
 /**
  * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
- * `map[k:1]` with sorted names. For a repeated name, prints the last value. Not recursive.
+ * `map[k:1]` with sorted names. Works without recursion and, for a repeated name, prints the last value.
  */
 export function printGoValue(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -141,7 +143,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers keep all digits. */
+/** Prints a JSON object without spaces. The values are given as JSON text, so that 64-bit numbers keep all digits. */
 export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

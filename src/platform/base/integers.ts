@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** Thrown for a result that overflows Go's fixed-size big integers. Go panics in that case. */
+/** Thrown for a result that overflows Go's fixed-size big integers; Go panics in that case. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -10,7 +10,7 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 const MAX_INT_BITS = 256;
 const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
-/** Returns the integer. Throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
+/** Returns the integer, or throws `OverflowError` if its magnitude exceeds 256 bits, like the SDK's `math.Int`. */
 export function checkInt(value: bigint): bigint {
   if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
   return value;
@@ -24,14 +24,14 @@ export function maxInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Matches a plain decimal without a leading zero, which is what every encoder writes. */
+/** Matches a decimal without a leading zero or plus sign, as every encoder writes it. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Longer strings are rejected before they are converted, which bounds the cost. */
+/** Maximum number of digits. Longer strings are rejected without conversion, which bounds the cost. */
 const MAX_TEXT = 1024;
 
 /**
- * Parses an integer like Go's `big.Int.UnmarshalText`: a sign, then a base-0 literal ("10", "0x10", "010" for 8, "1_000"). Throws
- * an `Error` with Go's message, or `OverflowError` if the text is too long.
+ * Parses an integer like Go's `big.Int.UnmarshalText`: an optional sign, then a base-0 literal ("10", "0x10", "010" for 8,
+ * "1_000"). Throws an `Error` with Go's message, or `OverflowError` if the text is too long.
  */
 export function parseGoBigInt(text: string): bigint {
   if (CANONICAL.test(text)) return BigInt(text);
@@ -55,7 +55,7 @@ export function parseInt256(text: string): bigint {
   return value;
 }
 
-/** Go's base-0 notations, each with the prefix for `BigInt` and the length of its own prefix. */
+/** Go's base-0 notations: a pattern, the prefix that `BigInt` needs, and the length of the prefix in Go. */
 const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skipped: number])[] = [
   [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
   [/^0[bB](?:_?[01])+$/, "0b", 2],
@@ -92,7 +92,10 @@ export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   return value;
 }
 
-/** No notation needs more digits for 64 bits. Longer strings are cut to bound the cost of conversion. */
+/**
+ * Maximum number of digits converted, more than any notation needs for 64 bits. Longer strings are truncated to bound the cost of
+ * conversion.
+ */
 const MAX_DIGITS = 200;
 
 function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {

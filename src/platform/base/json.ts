@@ -17,7 +17,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of member names and list indexes; undefined if there is none. */
+/** Returns the value at a path of member names and list indexes, or undefined if there is none. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (inner, key) =>
@@ -26,7 +26,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Returns undefined if the text is not valid JSON. */
+/** Parses JSON, or returns undefined if the text is invalid. */
 export function parseJson(text: string): unknown {
   return attempt((): unknown => JSON.parse(text));
 }
@@ -40,15 +40,15 @@ export function stringifyJson(value: unknown, indent?: number): string {
   );
 }
 
-/** Creates a field's error. `path` names the field. `expected` describes the valid value, for example "a 64-bit integer". */
+/** Creates a field's error. `path` names the field, and `expected` describes a valid value, for example "a 64-bit integer". */
 type FieldError = (path: string, expected: string) => Error;
 
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
- * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. The error
- * should contain the path and never the value.
+ * An unchecked value in a JSON document, with its path. The methods check the value and throw the error that `error` creates, which
+ * should contain the path but never the value.
  */
 export class JsonField {
   readonly value: unknown;
@@ -63,7 +63,7 @@ export class JsonField {
     this.error = error;
   }
 
-  /** Returns a member of an object. An absent member has the value undefined. Throws if the value is not an object. */
+  /** Returns an object's member, which has the value undefined if it is absent. Throws if the value is not an object. */
   member(name: string): JsonField {
     if (!isRecord(this.value)) throw this.error(this.path, "an object");
     const path = this.path === "" ? name : `${this.path}.${name}`;
@@ -75,7 +75,7 @@ export class JsonField {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Returns the field if it is present, otherwise throws. The methods below treat an absent field as Go's zero value. */
+  /** Returns the field itself, or throws if it is absent. (Other methods treat an absent field as Go's zero value.) */
   required(): JsonField {
     if (!this.isPresent()) throw this.error(this.path, "present");
     return this;
@@ -86,7 +86,7 @@ export class JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
 
-  /** Returns an array's elements. Absent and null mean empty, since Go prints a nil slice as null. */
+  /** Returns an array's elements; absent and null mean an empty array, since Go prints a nil slice as null. */
   elements(): readonly JsonField[] {
     if (!this.isPresent()) return [];
     if (!Array.isArray(this.value)) throw this.error(this.path, "a list");
@@ -134,7 +134,7 @@ export class JsonField {
     return this.#decoded("base64", fromBase64);
   }
 
-  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch. Throws if it is absent. */
+  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch, and throws if it is absent. */
   asTimeNs(): bigint {
     return this.#decoded("an RFC 3339 time", parseRfc3339Ns);
   }

@@ -1,4 +1,4 @@
-/** Ports of all servers on one machine, at offset 0. All listen on loopback. */
+/** Default loopback ports (offset 0) of all servers on one machine. */
 export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,
@@ -21,7 +21,9 @@ export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
 /** Largest offset for which every port is valid. */
 export const MAX_PORT_OFFSET: number = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
-/** Returns all ports plus `offset`. Throws a RangeError unless the offset is an integer from 0 to {@link MAX_PORT_OFFSET}. */
+/**
+ * Returns all default ports plus `offset`. Throws a RangeError unless the offset is an integer from 0 to {@link MAX_PORT_OFFSET}.
+ */
 export function portsAt(offset: number): Ports {
   if (!Number.isInteger(offset) || offset < 0 || offset > MAX_PORT_OFFSET) {
     throw new RangeError(`port offset must be an integer from 0 to ${MAX_PORT_OFFSET}, got ${offset}`);

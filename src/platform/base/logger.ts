@@ -3,10 +3,10 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Fields of a log line. Never include secrets. */
+/** Fields of a log line, which must not include secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured logger. A message is a constant lower-case phrase; values are fields. */
+/** A structured logger, whose messages are constant lower-case phrases, with values in fields. */
 export interface Logger {
   readonly debug: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
@@ -15,14 +15,14 @@ export interface Logger {
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** A process's minimum log level. The level can change at runtime. */
+/** A process's minimum log level, which can change at runtime. */
 export interface LogLevelControl {
   readonly current: () => LogLevel;
   readonly set: (level: LogLevel) => void;
 }
 
 export interface ProcessLogger extends Logger {
-  /** Changes the minimum level. If absent, the level is fixed. */
+  /** Changes the logger's minimum level; absent if the level is fixed. */
   readonly level?: LogLevelControl;
 }
 

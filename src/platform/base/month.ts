@@ -1,7 +1,7 @@
 /** A calendar month in UTC, for example "2026-11". */
 export type Month = string;
 
-/** The last call's month, cached because almost all calls ask for the current month, several times per poll. */
+/** The month that `monthOf` returned last, cached because almost all calls ask for the current month. */
 let last = { month: "", fromMs: 0, toMs: 0 };
 
 export function monthOf(atMs: number): Month {
@@ -11,7 +11,7 @@ export function monthOf(atMs: number): Month {
   return month;
 }
 
-/** Returns the start of the month after the given time. */
+/** Returns the start of the month that follows the month of `atMs`. */
 export function nextMonthMs(atMs: number): number {
   const date = new Date(atMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
@@ -21,7 +21,7 @@ export function monthStartMs(month: Month): number {
   return Date.parse(`${month}-01T00:00:00Z`);
 }
 
-/** Returns the months before the given one, most recent first. */
+/** Returns the `count` months before the given month, most recent first. */
 export function monthsBefore(month: Month, count: number): readonly Month[] {
   const months = 12 * Number(month.slice(0, 4)) + Number(month.slice(5)) - 1;
   return Array.from({ length: count }, (_, index) => {

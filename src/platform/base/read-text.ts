@@ -10,8 +10,8 @@ const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * Reads a UTF-8 file of at most `maxBytes`. The file may be a device or a pipe, which has no size. Throws if the file cannot be
- * read or is larger, or if a pipe or terminal provides no input for `silenceMs`.
+ * Reads a UTF-8 file of at most `maxBytes`. The file may also be a device or a pipe, whose size is unknown. Throws if the file
+ * cannot be read or is larger, or if a pipe or terminal provides no input for `silenceMs`.
  */
 export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
   // Without O_NONBLOCK, opening a named pipe without a writer would never return. Windows lacks this flag.
@@ -31,7 +31,9 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/** Waits for the next bytes; empty at the end of the file. On the first read, also waits for a pipe that has no writer yet. */
+/**
+ * Waits for the next bytes, or returns an empty buffer at the end of the file. The first read also waits for a pipe's first writer.
+ */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();
@@ -43,7 +45,7 @@ function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buf
   throw new Error(`nothing was written to it for ${silenceMs / 1000} s`);
 }
 
-/** Reads the next bytes. Returns undefined if none have arrived yet. */
+/** Reads the next bytes, or returns undefined if none have arrived yet. */
 function readNow(descriptor: number, chunk: Buffer): number | undefined {
   try {
     return readSync(descriptor, chunk);
@@ -53,7 +55,7 @@ function readNow(descriptor: number, chunk: Buffer): number | undefined {
   }
 }
 
-/** Reads the rest of a body of at most `maxBytes` as UTF-8. Throws if the body is larger, which also closes its connection. */
+/** Reads a response body of at most `maxBytes` as UTF-8. Throws if the body is larger, which also closes its connection. */
 export async function readTextBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Returns the string. Only code that sends the secret may call this. */
+  /** Returns the secret string. Only code that sends it may call this method. */
   reveal(): string {
     return this.#value;
   }

@@ -5,14 +5,14 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** Returns the name of an enum value, or its number if unknown, as Go prints it. */
+/** Returns an enum value's name or, like Go, its number if it has no name. */
 export function enumName(values: Readonly<Record<string, number>>, value: number): string {
   return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
 }
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Returns the start of a string, at most `limit` UTF-16 units. Cuts between characters, never inside an emoji. */
+/** Returns the start of a string, at most `limit` UTF-16 units. Cuts only between characters, so never inside an emoji. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // The text after the cut determines whether a character continues there. No real character is longer than 100 units.
@@ -40,7 +40,7 @@ export function formatCount(count: bigint | number, separator = ","): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, separator);
 }
 
-/** Formats hundredths of a currency unit: "2,958.00 USD", or "2,958.00" without a currency name. */
+/** Formats hundredths of a currency unit: "2,958.00 USD", or "2,958.00" without a currency. */
 export function formatCents(cents: bigint, currency?: string, separator?: string): string {
   const [sign, size] = cents < 0n ? ["-", -cents] : ["", cents];
   const amount = `${sign}${formatCount(size / 100n, separator)}.${(size % 100n).toString().padStart(2, "0")}`;
@@ -64,7 +64,7 @@ const UNITS = [
   { name: "s", ms: 1_000 },
 ] as const;
 
-/** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
+/** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h" (rounded down). */
 export function formatDuration(ms: number): string {
   // Use seconds alone below ten minutes, because they are easier to compare.
   if (ms < 600_000) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;

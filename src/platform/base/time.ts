@@ -25,12 +25,12 @@ export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** Like {@link isoTime}, for JSON: null without a time. */
+/** Like {@link isoTime}, but returns null for undefined, as JSON requires. */
 export function isoTimeOrNull(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : isoTime(timeMs);
 }
 
-/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, like Go's RFC3339Nano. Years 0 to 9999. */
+/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, like Go's RFC3339Nano, for the years 0 to 9999. */
 export function formatRfc3339Ns(timeNs: bigint): string {
   const { seconds, nanos } = splitNs(timeNs);
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
@@ -43,7 +43,7 @@ export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly na
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
 }
 
-/** Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range. An absent message is 0. */
+/** Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range; 0 for an absent message. */
 export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
   return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
 }
@@ -83,7 +83,7 @@ function subSecondText(durationNs: bigint): string {
   return `${decimal(durationNs, 1_000_000n)}ms`;
 }
 
-/** Formats `value` / `unit` without trailing zeros. `unit` is a power of ten. */
+/** Formats `value` / `unit` without trailing zeros, where `unit` is a power of ten. */
 function decimal(value: bigint, unit: bigint): string {
   const digits = unit.toString().length - 1;
   const rest = (value % unit).toString().padStart(digits, "0").replace(/0+$/, "");

@@ -8,7 +8,9 @@ interface Caller {
 
 export type WakeSignal = ReturnType<typeof createWakeSignal>;
 
-/** Creates a signal that wakes all callers that wait for an event. The signal carries no value and stores no state. */
+/**
+ * Creates a signal that wakes all callers that wait for an event. The signal carries no value and does not remember past events.
+ */
 export function createWakeSignal() {
   const waiting = new Set<Caller>();
   return {
@@ -37,13 +39,13 @@ export function createWakeSignal() {
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
 /**
- * Creates a signal that wakes callers waiting for a change. The version starts at 0 and counts changes, so that a caller also notices a
- * change from before its wait.
+ * Creates a signal that wakes callers waiting for a change. Its version counts changes from 0, so that a caller also notices a
+ * change that preceded its wait.
  */
 export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;
-  /** Like `changedSince`, but without a time limit. */
+  /** Resolves once the version differs from `since`. Rejects with the signal's reason on abort. */
   const changed = async (since: number, signal: WaitSignal): Promise<void> => {
     if (signal.aborted) throw abortReason(signal);
     if (version === since) await wakeSignal.next(signal);
@@ -55,7 +57,7 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">) {
       wakeSignal.wake();
     },
     changed,
-    /** Resolves once the version differs from `since`, or after `maxMs` at the latest. Rejects with the signal's reason on abort. */
+    /** Resolves once the version differs from `since`, or after `maxMs`. Rejects with the signal's reason on abort. */
     changedSince: async (since: number, maxMs: number, signal: WaitSignal): Promise<void> => {
       if (signal.aborted) throw abortReason(signal);
       if (version === since) await waitAtMost(maxMs, clock, signal, (inner) => changed(since, inner));
@@ -63,12 +65,12 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   };
 }
 
-/** Creates a FIFO queue that holds at most `capacity` items, at least 1. */
+/** Creates a FIFO queue that holds at most `capacity` items (at least 1). */
 export function createBoundedQueue<T extends object | string | number | bigint>(capacity: number) {
   const items: T[] = [];
   const added = createWakeSignal();
   let dropped = 0;
-  /** Adds an item. If the queue is full, drops and counts the item and returns false. */
+  /** Adds an item or, if the queue is full, counts it as dropped and returns false. */
   const offer = (item: T): boolean => {
     if (items.length >= capacity) {
       dropped += 1;
@@ -78,7 +80,10 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     added.wake();
     return true;
   };
-  /** Removes the oldest item. Waits for one if the queue is empty. Rejects with the reason when the signal aborts. */
+  /**
+   * Removes and returns the oldest item, after waiting for one if the queue is empty. Rejects with the reason when the signal
+   * aborts.
+   */
   const take = async (signal: WaitSignal): Promise<T> => {
     for (;;) {
       const [oldest] = items.splice(0, 1);
@@ -92,7 +97,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
 
 /**
  * Runs `work` for every item, with at most `limit` calls in parallel. Returns the results in item order. Rejects with the first
- * error; calls in progress continue, but no further calls start.
+ * error; running calls then continue, but no further calls start.
  */
 export async function mapLimit<T, R>(
   items: readonly T[],

@@ -7,13 +7,13 @@ import { type Command, Option } from "commander";
 export interface CliContext {
   /** The process's arguments after the program's name. */
   readonly words: readonly string[];
-  /** Writes a line to stdout. Only results go there; logs and errors go to stderr. */
+  /** Writes a line to stdout, which is only for results. (Logs and errors go to stderr.) */
   readonly print: (line: string) => void;
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   /**
-   * Creates the process logger, on stderr or as `log` configures it. Its library is loaded on first use. Throws `LogOutputError` if
-   * an output cannot be opened.
+   * Creates the process logger, which writes to stderr or as `log` configures. The logger's library is loaded on first use. Throws
+   * `LogOutputError` if an output cannot be opened.
    */
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
   /**
@@ -21,17 +21,17 @@ export interface CliContext {
    * the process does not handle signals itself.
    */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** True if stdout is a terminal. Output is coloured only on a terminal. */
+  /** True if stdout is a terminal, so that output is coloured. */
   readonly isTerminal: boolean;
-  /** Streams on which commands prompt for secrets. Default: the process's stdin and stderr. */
+  /** Streams on which commands prompt for secrets; by default, the process's stdin and stderr. */
   readonly streams?: PromptStreams;
-  /** Screen for output that changes in place. Log lines appear above it. Absent if stdout is not a terminal. */
+  /** Screen for output that changes in place, with log lines above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;
 }
 
 export interface OutputOptions {
   readonly json?: true;
-  /** `json` also sets {@link OutputOptions.json}. */
+  /** Output format; "json" also sets {@link OutputOptions.json}. */
   readonly output?: "json" | "text" | "yaml";
 }
 
@@ -42,12 +42,15 @@ export function addOutputOptions(command: Command): Command {
   });
 }
 
-/** The `--json` option of earlier versions. It is hidden from help, and {@link addOutputOption} warns about it. */
+/** Creates the `--json` option of earlier versions, which is hidden from help. {@link addOutputOption} warns about its use. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
 
-/** Adds `-o, --output` with the formats of the command's `--format` option. Warns about the options that it replaces. */
+/**
+ * Adds `-o, --output` with the formats of the command's `--format` option. Warns if the options that it replaces, `--json` and
+ * `--format`, are used.
+ */
 function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
   return command
@@ -68,8 +71,8 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Returns a function that adds `-o, --output` to a command and all its subcommands that have only {@link jsonOption}, and the
- * context for their actions. With `-o yaml`, the actions print JSON, which the context converts.
+ * Returns a function that adds `-o, --output` to each command and subcommand that has only {@link jsonOption}, and the context for
+ * their actions. With `-o yaml`, the actions print JSON, which the context converts to YAML.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;

@@ -16,10 +16,10 @@ type Ask<O> = (
   context: CliContext,
 ) => Promise<unknown>;
 
-/** How long to wait for a reload, which stops and starts the services and waits for their first cycle. */
+/** Deadline for a reload, which restarts the services and waits for their first cycle. */
 const RELOAD_MS = 60_000;
 
-/** Makes a command reload a daemon's configuration. The command must have the options that locate the daemon. */
+/** Adds the action of a command that reloads a daemon's configuration. The command must have the options that locate the daemon. */
 export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
   return command
     .option("--force", "accept the configuration even if it is empty or has lost all channels or validators")
@@ -43,7 +43,9 @@ function reloadText(reply: unknown): string {
   return waiting.length === 0 ? first : `${first}\nneeds a process restart: ${waiting.join(", ")}`;
 }
 
-/** Makes a command print or set a daemon's log level. The command must have the options that locate the daemon. */
+/**
+ * Adds the action of a command that prints or sets a daemon's log level. The command must have the options that locate the daemon.
+ */
 export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
   const argument = new Argument("[level]", "the new level; default: print the current level");
   return command

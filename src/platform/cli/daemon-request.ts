@@ -11,18 +11,18 @@ export interface DaemonRequest {
   /** The daemon's base URL, for example "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
-  /** The HTTP method. Default: POST if there is a body, otherwise GET. */
+  /** The HTTP method; by default, POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
   /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Statuses of 400 or above whose body is treated as a result. */
+  /** HTTP statuses of 400 or above whose body is treated as a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
-  /** How to find or specify the token. Shown if the token is missing or wrong. */
+  /** Hint on how to find or specify the token, shown if the token is missing or wrong. */
   readonly tokenHint?: string;
-  /** How long to wait for the response. Default: 10 s. */
+  /** How long to wait for the response; 10 s by default. */
   readonly deadlineMs?: number;
-  /** How to start the daemon or select another one. Shown if the daemon is unreachable. */
+  /** Hint on how to start the daemon or select another one, shown if the daemon is unreachable. */
   readonly hint: string;
 }
 
@@ -30,8 +30,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`. Its exit code is 3 if the daemon
- * does not respond, 2 for a name that is unknown to the daemon, and 1 for any other status.
+ * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError` with exit code 3 if the daemon does
+ * not respond, 2 if the daemon does not know a name in the request, and 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -81,7 +81,7 @@ function send(
   });
 }
 
-/** Sends a request with Node's own client, because loading a library would take longer than most commands run. */
+/** Sends a request with Node's built-in client, because loading an HTTP library takes longer than most commands run. */
 async function openRequest(
   url: string,
   options: RequestOptions,

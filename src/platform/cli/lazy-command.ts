@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Creates a command. This is asynchronous for groups, which load their own subcommands. */
+/** Creates a command, asynchronously for a group, which loads its own subcommands. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
 /** Commands by name. A command's code is loaded only if the command line names the command. */
@@ -10,15 +10,15 @@ export type LazyCommands = Readonly<Record<string, LazyCommand>>;
 interface LazyCommand {
   readonly aliases?: readonly string[];
   readonly description: string;
-  /** Hidden from the help text. */
+  /** True if the help text omits the command. */
   readonly isHidden?: true;
   readonly load: () => Promise<CreateCommand>;
 }
 
-/** Pass this instead of a command line's words to load every command. */
+/** Words to pass instead of a command line's words, to load every command. */
 export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
 
-/** Returns the subcommands that a command's help lists, except `help`. */
+/** Returns the subcommands that a command's help lists, without `help` itself. */
 export function visibleCommands(command: Command): readonly Command[] {
   return command
     .createHelp()
@@ -27,7 +27,7 @@ export function visibleCommands(command: Command): readonly Command[] {
 }
 
 /**
- * Adds commands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
+ * Adds subcommands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
  * Loading all commands takes about one second of CPU time.
  */
 export async function addLazyCommands(

@@ -15,7 +15,7 @@ const SHOW_CURSOR = "\u001b[?25h";
 const ERASE_BELOW = "\u001b[J";
 const RESET = "\u001b[0m";
 
-/** Creates a screen: lines at the bottom of a terminal's output, updated in place. */
+/** Creates a live screen, i.e. lines at the bottom of a terminal's output that are updated in place. */
 export function createLiveScreen(terminal: Terminal) {
   let lines: readonly string[] = [];
   let drawn: readonly string[] = [];
@@ -42,7 +42,7 @@ export function createLiveScreen(terminal: Terminal) {
     draw();
   };
   return {
-    /** Replaces the shown lines. Lines may be coloured. A line is cut to the terminal's width. */
+    /** Replaces the shown lines, which may contain colours and are truncated to the terminal's width. */
     show: (shown: readonly string[]): void => {
       if (!isOpen) {
         isOpen = true;
@@ -59,7 +59,7 @@ export function createLiveScreen(terminal: Terminal) {
       write();
       if (isOpen) draw();
     },
-    /** Leaves the shown lines in place and restores the cursor. You may call it more than once. */
+    /** Leaves the shown lines in place and restores the cursor. Repeated calls are allowed. */
     close: (): void => {
       if (!isOpen) return;
       isOpen = false;
@@ -86,7 +86,7 @@ function visibleLength(line: string): number {
   return (line.match(PIECES) ?? []).filter((piece) => piece.length < 3).length;
 }
 
-/** Cuts a line to a number of visible characters. A cut line ends in an ellipsis. */
+/** Truncates a line to `width` visible characters. A truncated line ends in an ellipsis. */
 export function cutVisible(line: string, width: number): string {
   if (visibleLength(line) <= width) return line;
   let left = width - 1;

@@ -19,7 +19,7 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("expected a URL, e.g. http://127.0.0.1:9999");
 }
 
-/** `--cors ORIGIN…` and `--no-cors`. The value is undefined without either option, and false with `--no-cors`. */
+/** Creates `--cors ORIGIN…` and `--no-cors`. The value is undefined if neither option is given, and false with `--no-cors`. */
 export function corsOptions(): readonly Option[] {
   return [
     new Option(
@@ -52,7 +52,7 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** By default, allow only pages on this machine, where dApps run during development. */
+/** By default, only pages on this machine have access, because dApps run there during development. */
 const DEFAULT_CORS = ["localhost"];
 
 /** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
@@ -61,7 +61,7 @@ export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<Http
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. If it is undefined, the configuration applies. */
+/** Creates `--log-level LEVEL`. `level` is the default; if undefined, the configuration's level applies. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
@@ -95,14 +95,14 @@ export function parseGas(text: string, least: bigint): bigint {
   throw new InvalidArgumentError(`expected a gas amount of at least ${from}, e.g. "8M", "500k" or "8000000"`);
 }
 
-/** Parses a duration such as "2m" or "1h30m" to ms. The duration must exceed zero. */
+/** Parses a duration above zero, such as "2m" or "1h30m", to ms. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
   throw new InvalidArgumentError('expected a duration, e.g. "30s", "2m" or "1h30m"');
 }
 
-/** `--wait DURATION`. The value is undefined without the option. */
+/** Creates `--wait DURATION`, which is undefined if not given. */
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
@@ -116,7 +116,7 @@ function parsePortOffset(text: string): number {
 
 export const DEFAULT_BLOCK_TIME_MS = 1_000;
 
-/** `--block-time MS`. The value is undefined without the option. */
+/** Creates `--block-time MS`, which is undefined if not given. */
 export function blockTimeOption(): Option {
   return new Option(
     "--block-time <ms>",
@@ -124,7 +124,7 @@ export function blockTimeOption(): Option {
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
-/** `--keep-blocks N`. Without the option, the node's default applies. */
+/** Creates `--keep-blocks N`, without which the node's default applies. */
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
@@ -132,10 +132,10 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** A chain's validators if {@link powersOption} is not given: one validator with power 10. */
+/** Voting powers of a chain's validators if {@link powersOption} is not given: one validator with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
-/** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */
+/** Creates an option for comma-separated voting powers, such as "10,3,3", which is undefined if not given. */
 export function powersOption(flag: string, description: string): Option {
   return new Option(`${flag} <powers>`, `${description}, comma-separated (default: 10)`).argParser(
     parsePowers,

@@ -9,7 +9,7 @@ export interface ReportFormatOptions {
   readonly json?: true;
 }
 
-/** The options in {@link ReportFormatOptions}. `-o`, which `formattedContext` adds, sets them. */
+/** Creates the options in {@link ReportFormatOptions}. The option `-o`, which `formattedContext` adds, sets them. */
 export function formatOptions(): readonly Option[] {
   return [
     new Option("--format <format>", "as -o").choices(REPORT_FORMATS).default("text").hideHelp(),
@@ -24,7 +24,7 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
 };
 
 /**
- * Prints a report. Unless the outcome is fine, throws {@link CheckExit} with exit code 1 for a problem, or 3 if the data does not
+ * Prints a report, and throws {@link CheckExit} with exit code 1 if the report shows a problem, and with 3 if its data does not
  * show the outcome.
  */
 export function printReport(

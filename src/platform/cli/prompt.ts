@@ -9,13 +9,16 @@ export interface PromptStreams {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks for a command's input. On a terminal it asks a question; otherwise it reads one line of stdin per value. */
+/** Gets a command's input by asking questions on a terminal, or by reading one line of stdin per value. */
 export interface Prompt {
   /** Asks for a secret, which the terminal does not echo. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
-  /** Asks a yes-or-no question. Resolves with true for "y" and "yes", and always with false if the input is not a terminal. */
+  /** Asks a yes-or-no question. Resolves with true for "y" and "yes", but always with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Reads a line, which may be typed before the question appears. Undefined after Ctrl-C and at the end of the input. */
+  /**
+   * Reads a line, which the user may type before the question appears. Resolves with undefined after Ctrl-C or at the end of the
+   * input.
+   */
   readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }
@@ -49,7 +52,7 @@ export function openPrompt(
 }
 
 interface LineReader {
-  /** Reads the next line; undefined at the end of the input. The question appears only on a terminal. */
+  /** Reads the next line, or undefined at the end of the input. The question appears only on a terminal. */
   readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }

@@ -7,7 +7,7 @@ import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/** Runs a command line as this process, with its signals, output, errors and exit code. Error messages start with `name`. */
+/** Runs this process's command line, including its signals, output, errors and exit code. Error messages start with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,
@@ -35,7 +35,7 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until stopped. Stopping them is a success. */
+/** Commands that run until stopped, for which a stop on request is a success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
@@ -47,7 +47,7 @@ function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   return screen;
 }
 
-/** Returns stderr. Its lines are written above the screen, so that they do not garble it. */
+/** Returns a stream to stderr that writes lines above the screen, so that they do not garble it. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -128,7 +128,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** `by` is SIGPIPE if the output is no longer read. */
+  /** `by` is the signal, or SIGPIPE if nobody reads the output any more. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -138,19 +138,19 @@ export class StopRequest extends Error {
 
 interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
-  /** Ends the process immediately. Called on the second request. */
+  /** Ends the process immediately, on the second stop request. */
   readonly exit: (code: number) => void;
   readonly monotonicMs: () => number;
 }
 
 interface Shutdown {
   readonly signal: AbortSignal;
-  /** Aborts the signal because the output is no longer read. */
+  /** Aborts the signal because nobody reads the output any more. */
   readonly stop: () => void;
   readonly dispose: () => void;
 }
 
-/** One Ctrl-C may arrive twice: once from the terminal, and once forwarded by npm. */
+/** Signals within this time are one request: one Ctrl-C may arrive from the terminal and again from npm, which forwards it. */
 const SAME_REQUEST_MS = 500;
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -5,14 +5,14 @@ import type { Secret } from "../base/secret.ts";
 import { readOrCreateToken, tokenFileIn } from "../process/private-file.ts";
 import { secretField } from "../config/config-fields.ts";
 
-/** The localnet's state directory for this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
+/** Returns a localnet's state directory for this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {
   const base = process.env["XDG_STATE_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".local", "state") : base;
   return join(root, "relaywatch", `localnet-${portOffset}`);
 }
 
-/** Directory with one home per chain, for chains that run in their own processes. */
+/** Returns the directory that contains one home directory per chain, for chains that run in their own processes. */
 export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
@@ -21,7 +21,9 @@ export function controlTokenFile(portOffset: number): string {
   return tokenFileIn(localnetStateDir(portOffset));
 }
 
-/** Returns this port offset's control token. The first call creates it. Throws `CliError` if the file is not usable. */
+/**
+ * Returns the control token for this port offset, and creates it on the first call. Throws `CliError` if the file is not usable.
+ */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
@@ -39,7 +41,7 @@ export function readTokenFile(file: string): Secret {
   return readSecret({ file }, `the token in ${file}`);
 }
 
-/** Reads the secret that a reference, `{file: path}` or `{env: NAME}`, names. Throws a `CliError` that begins with `what`. */
+/** Reads the secret to which `{file: path}` or `{env: NAME}` refers. Throws a `CliError` whose message begins with `what`. */
 export function readSecret(reference: unknown, what: string): Secret {
   const read = secretField().safeParse(reference);
   if (read.success) return read.data;

@@ -5,12 +5,12 @@ export interface Column {
   readonly cell: (row: JsonValue) => string;
 }
 
-/** Creates a column for the field at `path`, for example "key.fee". A missing field is printed as "-". */
+/** Creates a column for the field at `path`, for example "key.fee", which is printed as "-" if it is missing. */
 export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a dotted path, or null. The empty path selects the value itself. */
+/** Returns the field at a dotted path, or null if there is none. An empty path selects the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
   if (path === "") return value;
   let current: JsonValue = value;
@@ -21,13 +21,13 @@ export function fieldAt(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
-/** Returns the list at a dotted path; empty if the field is missing or is not a list. */
+/** Returns the list at a dotted path, or an empty list if the field is missing or not a list. */
 export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   const list = fieldAt(value, path);
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a value for a table cell. Decimals lose their trailing zeros. */
+/** Formats a value for a table cell, without decimals' trailing zeros. */
 export function cellText(value: JsonValue): string {
   if (value === null || value === "") return "-";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(cellText).join(", ");

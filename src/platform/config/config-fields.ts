@@ -27,7 +27,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the minimum. */
+/** Field for a duration such as "30s" or "1h30m", in ms, of at least `atLeastMs`. */
 export function durationField(atLeastMs = 1) {
   return parsedField(
     textField('a duration, e.g. "30s"'),
@@ -39,7 +39,7 @@ export function durationField(atLeastMs = 1) {
   );
 }
 
-/** Converts a field's text. If `parse` returns undefined, reports `problem`. */
+/** Adds a conversion to a text field, which reports `problem` if `parse` returns undefined. */
 export function parsedField<T>(
   field: z.ZodType<string>,
   parse: (text: string) => T | undefined,
@@ -73,7 +73,7 @@ function positiveDec18(text: string): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */
+/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998", where port 0 picks a free port. */
 export function listenField() {
   return parsedField(
     textField('an address, e.g. "127.0.0.1:9998"'),
@@ -82,7 +82,7 @@ export function listenField() {
   );
 }
 
-/** Field for additional host names that a server's clients may use. "*" allows every name. */
+/** Field for additional host names that a server's clients may use, with "*" for every name. */
 export function hostNamesField() {
   const name = textField('a host name, e.g. "relayer.example"').refine((text) => isHostName(text), {
     error: issueText("is not a host name", 'a name without scheme or port, e.g. "relayer.example", or "*"'),
@@ -90,7 +90,7 @@ export function hostNamesField() {
   return z.array(name).max(100);
 }
 
-/** Parses "host:port". Returns undefined for any other text. */
+/** Parses "host:port", or returns undefined for any other text. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
   if (match === null) return undefined;
@@ -101,8 +101,8 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
 }
 
 /**
- * Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note` explains where to put
- * credentials.
+ * Field for an http(s) URL without user name, password or fragment. Its output is the normalized URL. `note` explains where to put
+ * credentials instead.
  */
 export function httpUrlField(note = "") {
   return parsedField(
@@ -123,7 +123,7 @@ export const processSecretSource: SecretSource = {
   file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
 };
 
-/** Field for a reference to a secret, `{file: path}` or `{env: NAME}`. Returns the secret itself, trimmed. */
+/** Field for a reference to a secret, `{file: path}` or `{env: NAME}`. Its output is the trimmed secret itself. */
 export function secretField(source: SecretSource = processSecretSource) {
   const reference = z.strictObject(
     { file: z.string().min(1).optional(), env: z.string().min(1).optional() },
@@ -145,11 +145,11 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
-/** Placeholder for a secret that is not read. */
+/** Placeholder for a secret that is not read (see {@link withoutSecrets}). */
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
-/** Runs `parse` with secret references checked but not read. The files and variables need not exist. */
+/** Runs `parse`, which then checks secret references without reading them. The referenced files and variables need not exist. */
 export function withoutSecrets<T>(parse: () => T): T {
   areSecretsRead = false;
   try {
@@ -159,7 +159,7 @@ export function withoutSecrets<T>(parse: () => T): T {
   }
 }
 
-/** Field for the path of a file with PEM certificates. Returns the file's text. */
+/** Field for the path of a file with PEM certificates, whose output is the file's text. */
 export function certificatesField(source: SecretSource = processSecretSource) {
   return z
     .string()
@@ -174,12 +174,12 @@ export function certificatesField(source: SecretSource = processSecretSource) {
     });
 }
 
-/** Field for a secret that must pass `isValid`. `expected` is an {@link issueText}. */
+/** Field for a secret that must pass `isValid`. `expected` is an error message from {@link issueText}. */
 export function checkedSecretField(isValid: (text: string) => boolean, expected: string) {
   return secretField().refine((secret) => secret === UNREAD || isValid(secret.reveal()), { error: expected });
 }
 
-/** Returns the secret, or the error message as a string. */
+/** Returns the secret, or an error message as a plain string. */
 function readSecret(
   given: { file?: string | undefined; env?: string | undefined },
   source: SecretSource,

@@ -6,9 +6,9 @@ import type { ConfigKind } from "./daemon-config.ts";
 import { keyFingerprints } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
-/** What a reload changes. Keys are paths such as "gas.max_price". */
+/** Changes that a reload makes, with keys as paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
-  /** The new settings. Keys in `needRestart` keep their current values. */
+  /** The new settings, in which keys in `needRestart` keep their current values. */
   readonly config: Config;
   /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
@@ -16,21 +16,21 @@ export interface ReloadPlan<Config> {
   readonly live: readonly string[];
   /** Changed keys that require a new process. */
   readonly needRestart: readonly string[];
-  /** Makes later plans compare with these settings. Returns a function that undoes this. */
+  /** Makes these settings the current ones, with which later plans compare. Returns a function that undoes this. */
   readonly accept: () => () => void;
 }
 
 export interface ConfigReloads<Config> {
   /**
-   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears half-written: it
-   * contains no settings, or lacks a setting that is in use.
+   * Plans a reload, and throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears
+   * half-written, because it contains no settings or lacks a setting in use.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** The log level of a configuration. A command-line option takes precedence. */
+  /** Returns the log level that a command-line option or else the configuration sets. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration and its kind, which also locates its secrets. */
+/** A configuration and its kind, which also specifies where secrets are read from. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;
@@ -43,8 +43,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would remove, probably
- * by mistake, or returns undefined if the reload would remove nothing.
+ * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes settings that a reload would remove,
+ * probably by mistake, or returns undefined if there are none.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
@@ -104,7 +104,7 @@ function changedLeaves(
   );
 }
 
-/** Returns the new settings, with current values for keys that require a new process. */
+/** Returns the new settings, but with the current values of keys that require a new process. */
 function withPresent<Config>(
   present: Present<Config>,
   { kind, parsed }: ReadConfig<Config>,

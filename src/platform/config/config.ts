@@ -20,26 +20,26 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
 
-/** YAML text. `file` is its name in error messages. */
+/** A configuration's YAML text, and its name in error messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
 }
 
-/** One error in a configuration file. `line` and `column` start at 1. */
+/** One error in a configuration file, with `line` and `column` counted from 1. */
 export interface ConfigIssue {
   /** File name, or the name of an environment variable. */
   readonly file: string;
-  /** The line; 0 for an environment variable. */
+  /** Line number; 0 for an environment variable. */
   readonly line: number;
   readonly column: number;
-  /** Keys from the root, joined by dots. Empty if the error concerns the file itself. */
+  /** Keys from the root, joined by dots; empty if the error concerns the file itself. */
   readonly path: string;
-  /** For example "is a number (expected text)". Never contains the value, which may be a secret. */
+  /** The problem, for example "is a number (expected text)", without the value, which may be a secret. */
   readonly text: string;
 }
 
-/** An invalid configuration. The message has one line per error. */
+/** Thrown for an invalid configuration. The message has one line per error. */
 export class ConfigError extends CodedError<{
   readonly code: "bad-config";
   readonly errors: readonly ConfigIssue[];
@@ -91,11 +91,11 @@ export interface ParsedConfig<Config> {
   readonly config: Config;
   /** The values as given, without defaults and with secrets as references. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Returns a key's origin: `file:line` or the variable. Undefined if the key has no value, so that its default applies. */
+  /** Returns a key's origin: `file:line` or the variable. Returns undefined if no value is set, so that the default applies. */
   readonly originOf: (path: readonly string[]) => string | undefined;
 }
 
-/** Like {@link parseConfig}, but the variables take precedence over the text's values. Throws `ConfigError`. */
+/** Like {@link parseConfig}, but the variables take precedence over the text's values. */
 export function readConfig<Schema extends z.ZodType>(
   source: ConfigText,
   schema: Schema,
@@ -137,7 +137,10 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with a different value at the path. Sections are not modified, because aliases can share them. */
+/**
+ * Returns a copy with a different value at the path. Copies sections instead of modifying them, because YAML aliases can share
+ * them.
+ */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};
@@ -163,7 +166,7 @@ function parseYaml(source: ConfigText): Source {
   return parsed;
 }
 
-/** A parsed document, used to locate errors. */
+/** A parsed document, which is used to locate errors. */
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -171,7 +174,7 @@ interface Source {
 }
 
 /**
- * Reads a configuration file of at most 1 MiB. The file may have no size, e.g. if it is a pipe.
+ * Reads a configuration file of at most 1 MiB. The file may be a pipe, whose size is unknown.
  * @throws {ConfigError} if it cannot be read.
  */
 export function readConfigText(file: string): ConfigText {
@@ -205,7 +208,8 @@ function syntaxIssues(source: Source): readonly ConfigIssue[] {
 }
 
 /**
- * Reports keys that the schema would never see: the second of two equal keys, and `__proto__`, which JavaScript treats specially.
+ * Reports keys that the schema would never see: the second of two identical keys, and `__proto__`, which JavaScript treats
+ * specially.
  */
 function keyIssues(source: Source): readonly ConfigIssue[] {
   const errors: ConfigIssue[] = [];
@@ -227,7 +231,7 @@ function keyIssues(source: Source): readonly ConfigIssue[] {
 
 const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** Returns the first pair for each key. Searching `items` for each of many keys would take minutes. */
+/** Returns the first pair for each key as a map, because searching `items` for each of many keys would take minutes. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return getOrCreate(pairs, map, ({ items }) => {
     const byKey = new Map<string, Pair>();
@@ -263,7 +267,7 @@ function schemaIssues(
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** Returns the path of a value as given. A string, the short form of a section, has no keys. */
+/** Returns a value's path in the input. Omits the last key if the section is a string, which is a section's short form. */
 function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
   const section = path.slice(0, -1);
   return typeof valueAt(input, section) === "string" ? section : path;
@@ -313,7 +317,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Describes a schema issue without its own message. Never contains the value, which may be a secret. */
+/** Describes a schema issue that has no message of its own. The description never contains the value, which may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -338,7 +342,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Suggests a key only if one key is unknown, because all unknown keys of a section share this message. */
+/** Suggests a similar key, but only if a single key is unknown, because all unknown keys of a section share one message. */
 function similarKey({ inst, keys }: z.core.$ZodRawIssue): string {
   const shape = isRecord(inst) ? inst["shape"] : undefined;
   const [wrong, ...others]: readonly unknown[] = Array.isArray(keys) ? keys : [];
@@ -368,7 +372,7 @@ function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }
 
-/** Throws if a configuration is a pipe or a device, which cannot be read again. Undefined means no file. */
+/** Throws if a configuration is a pipe or a device, which cannot be read again. Accepts undefined, which means no file. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or device and was already read at startup", "a file");

@@ -20,14 +20,14 @@ export interface ConfigKind<Config> {
   /** The prefix of the daemon's environment variables, for example "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
-  /** Where the schema reads secrets from. Default: the process's environment and files. */
+  /** Source from which the schema reads secrets; by default, the process's environment and files. */
   readonly secrets?: SecretSource;
 }
 
 /** Environment variables by name, like `process.env`. */
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration's name in error messages if there is no file. */
+/** Name of the configuration in error messages if there is no file. */
 const NO_FILE = "environment";
 
 /** Returns the name of a key's environment variable: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
@@ -65,8 +65,8 @@ export function loadDaemonConfig<Config>(
 }
 
 /**
- * Returns true if a variable for the daemon is set. The configuration then comes from the variables instead of the localnet. Throws
- * `ConfigError` if a localnet option is given too.
+ * Returns true if a variable for the daemon is set, so that the configuration comes from the variables instead of the localnet.
+ * Throws `ConfigError` if a localnet option is given too.
  */
 export function givesVariables(
   kind: ConfigKind<unknown>,
@@ -101,7 +101,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
 
-/** Omits empty variables, because Compose files pass empty variables. */
+/** Returns the daemon's variables without service links and without empty variables, which Compose files pass. */
 function givenVariables(
   { prefix }: ConfigKind<unknown>,
   environment: ConfigEnvironment,
@@ -117,8 +117,8 @@ function givenVariables(
 }
 
 /**
- * Returns true for a variable that Kubernetes or Docker sets for a service named "relaywatch-relayer":
- * RELAYWATCH_RELAYER_SERVICE_HOST, RELAYWATCH_RELAYER_PORT_9999_TCP.
+ * Returns true for a variable that Kubernetes or Docker sets for a service named "relaywatch-relayer", such as
+ * RELAYWATCH_RELAYER_SERVICE_HOST or RELAYWATCH_RELAYER_PORT_9999_TCP.
  */
 function isServiceLink(name: string, text: string): boolean {
   return (
@@ -128,7 +128,7 @@ function isServiceLink(name: string, text: string): boolean {
   );
 }
 
-/** The key that a variable sets. A secret has two variables: one for the secret itself, and one for its file. */
+/** The key that a variable sets. For a secret, one variable contains the secret itself, and another its file's path. */
 interface KnownVariable {
   readonly leaf: KeyLeaf;
   readonly namesFile: boolean;
@@ -169,7 +169,9 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/** Reads the value. Text is taken literally. Other values are parsed as in the file: numbers, true, null, lists as [a, b]. */
+/**
+ * Parses a variable's value. Text is taken literally; other values are parsed as in the file, e.g. numbers, true, null or [a, b].
+ */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
@@ -194,7 +196,7 @@ function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIss
   });
 }
 
-/** Returns the candidate with the fewest changed characters. `candidates` is not empty. */
+/** Returns the candidate with the smallest edit distance from `text`. `candidates` must not be empty. */
 function nearestText(text: string, candidates: readonly string[]): string {
   const distances = candidates.map((candidate) => ({
     candidate,

@@ -16,7 +16,7 @@ import {
 
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
-  /** The value as a file would contain it, e.g. "30s" for a duration and the reference for a secret. */
+  /** The value as a file would contain it: "30s" for a duration, or the reference for a secret. */
   readonly value: unknown;
   /** Where the value comes from: `file:line`, the environment variable, or "default". */
   readonly origin: string;
@@ -28,7 +28,7 @@ export interface EffectiveConfig {
   readonly unset: readonly KeyLeaf[];
 }
 
-/** Returns the values of all keys. A key that is not given takes its default. */
+/** Returns the values of all keys, with defaults for keys that are not given. */
 export function effectiveConfig<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,
@@ -50,7 +50,7 @@ export function effectiveConfig<Config>(
 }
 
 /**
- * Returns the defaults that do not apply because of the given values. For example, the single node's URLs have no default if
+ * Returns the keys whose defaults do not apply because of the given values. For example, a single node's URLs have no default if
  * `validators` is given.
  */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
@@ -143,7 +143,7 @@ function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly 
   }));
 }
 
-/** Replaces the parts of a URL that may contain a key: its query and, with `hasKey`, its path. */
+/** Replaces the parts of a URL that may contain an API key: its query and, if `hasKey` is true, its path. */
 function cutUrl(url: string, hasKey: boolean): string {
   if (!URL.canParse(url)) return "[redacted]";
   const { origin, pathname, search } = new URL(url);
@@ -151,7 +151,7 @@ function cutUrl(url: string, hasKey: boolean): string {
   return search === "" ? url : `${origin}${pathname}?[redacted]`;
 }
 
-/** Replaces secret references in a value, and URLs that may contain a key. */
+/** Redacts secret references in a value, and URLs that may contain an API key. */
 function withSecrets(
   schema: KeySchema,
   value: unknown,
@@ -179,8 +179,8 @@ function withSecrets(
 }
 
 /**
- * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in
- * a secret file also changes the string.
+ * Returns a fingerprint per key, which changes whenever the key's value changes. Secrets are included as hashes, so that new
+ * content in a secret file also changes the fingerprint.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

@@ -3,18 +3,18 @@ import { certificatesField, httpUrlField, processSecretSource, secretField } fro
 
 /**
  * Field for a server on any machine: a URL, or a section with the URL, a name and headers. `config show` redacts the URL's query
- * and, with `hasKey`, its path, which may be a key.
+ * and, if `hasKey` is true, its path, which may be an API key.
  */
 export function endpointField(secrets = processSecretSource, { hasKey = false } = {}) {
   return z.preprocess(urlAsSection, endpointSection(secrets, hasKey));
 }
 
-/** Like {@link endpointField}; null means no endpoint. */
+/** Like {@link endpointField}, but also accepts null, which means no endpoint. */
 export function nullableEndpointField(secrets = processSecretSource) {
   return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
 }
 
-/** Expands a URL, the short form of a section, into the section. */
+/** Expands a URL, which is the short form of a section, into the section, and returns other values unchanged. */
 export function urlAsSection(value: unknown): unknown {
   return typeof value === "string" ? { url: value } : value;
 }
@@ -36,7 +36,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   });
 }
 
-/** The `tls` section. `what` names the servers to which it applies. */
+/** Schema of the `tls` section. `what` names the servers to which the section applies. */
 export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({

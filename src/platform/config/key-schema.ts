@@ -18,13 +18,13 @@ export interface KeySchema {
   readonly items?: KeySchema;
   /** Schema for keys whose names are chosen in the file. */
   readonly additionalProperties?: KeySchema | boolean;
-  /** True if a URL's path may contain a key, as its query may. Set only for endpoint URLs. */
+  /** True if an endpoint URL's path, not only its query, may contain an API key; unset for other keys. */
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
   /** True if the example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
   readonly commentedOut?: boolean;
-  /** How a reload applies a change. A section's value also applies to the section's keys that set no value. */
+  /** How a reload applies a change to the key. A section's value also applies to keys in the section that set no value. */
   readonly reload?: KeyReload;
 }
 
@@ -75,14 +75,16 @@ export function isEndpoint(schema: KeySchema): boolean {
   return sectionOf(schema)?.properties?.["url"]?.hasKey !== undefined;
 }
 
-/** A key with a value: neither a section nor a key inside a list. */
+/** A key that has a value: neither a section nor a key inside a list. */
 export interface KeyLeaf {
   readonly path: readonly string[];
   readonly schema: KeySchema;
   readonly reload: KeyReload | "services";
 }
 
-/** Returns a schema's keys in schema order. Lists, secrets, endpoints and sections in short form in `given` are one key each. */
+/**
+ * Returns a schema's keys in schema order. A list, a secret, an endpoint, and a section in short form in `given` are one key each.
+ */
 export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
   return leavesOf({ path: [], schema, reload: "services" }, given);
 }
@@ -103,7 +105,7 @@ export function sectionOf(schema: KeySchema): KeySchema | undefined {
   return [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
 }
 
-/** Selects, among several kinds of sections, the kind that has all of the value's keys and matching constants. */
+/** Selects, among alternative section schemas, the one with all of the value's keys and with matching constants. */
 export function optionOf(items: KeySchema, value: unknown): KeySchema {
   const options = items.oneOf ?? items.anyOf ?? [items];
   const entries = Object.entries(isRecord(value) ? value : {});
@@ -124,10 +126,10 @@ const SECRET_KEYS = {
   maxProperties: 1,
 };
 
-/** The keywords that describe the key itself, regardless of its value's form. */
+/** Keywords that describe the key itself, regardless of how its value is written. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
-/** Replaces a schema, which may have alternatives, with a schema that also accepts a string. */
+/** Changes a schema, which may have alternatives, in place so that it also accepts a string. */
 function orText(jsonSchema: Record<string, unknown>): void {
   const form = Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !ABOUT_KEY.has(key)));
   const options: unknown = form["anyOf"];

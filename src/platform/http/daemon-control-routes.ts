@@ -7,17 +7,17 @@ import { jsonView, words } from "./json-view.ts";
 import { type ApiRoute, errorOf, getJson, postJson, serveRoute } from "./route-about.ts";
 
 export interface ControlDeps {
-  /** Absent if the settings are fixed. */
+  /** Reloads the configuration; absent if the settings are fixed. */
   readonly reloader?: Reloader | undefined;
-  /** Absent if the level is fixed. */
+  /** Changes the log level; absent if the level is fixed. */
   readonly logLevel?: LogLevelControl | undefined;
 }
 
 const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
 
 /**
- * The routes that control a daemon. Routes that change something need the token even on a loopback address, which every program and
- * user on the machine can reach.
+ * Routes that control a daemon. Routes that change something require the token even on a loopback address, because every program
+ * and user on the machine can reach it.
  */
 export const CONTROL_API = {
   reload: postJson(
@@ -71,7 +71,7 @@ function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
   return jsonReply(200, { level: found });
 }
 
-/** The configuration's state in `/api/status`. */
+/** View of the configuration's reload status in `/api/status`. */
 export const reloadView = jsonView<ReloadStatus>(({ value, orNull, time, timeOrNull, values }) => ({
   loaded_at: time(({ successAtMs }) => successAtMs),
   last_reload_successful: value(z.boolean(), ({ error }) => error === undefined),

@@ -3,19 +3,19 @@ import { isIP } from "node:net";
 
 export interface HttpAccess {
   /**
-   * Host names, besides the loopback names, that clients may use. "*" allows every name. Without `hosts`, a server on a loopback
-   * address accepts only the loopback names, and a server on another address accepts every name.
+   * Host names that clients may use in addition to the loopback names. The entry "*" allows every name. Without `hosts`, a server
+   * on a loopback address accepts only the loopback names, and a server on another address accepts every name.
    */
   readonly hosts?: readonly string[];
   /**
-   * Origins whose pages may read replies (CORS). Forms: "https://app.example", with at most one "*" as in CometBFT; "*" for every
-   * origin; "localhost" for every page on this machine. Default: none.
+   * Origins whose pages may read replies (CORS): an origin such as "https://app.example", with at most one "*" as in CometBFT; "*"
+   * for every origin; or "localhost" for every page on this machine. By default, there are none.
    */
   readonly origins?: readonly string[];
 }
 
 export type AccessResult =
-  /** `origin` is the value for `Access-Control-Allow-Origin`; undefined without CORS. */
+  /** `origin` is the value for `Access-Control-Allow-Origin`; undefined if the reply needs no CORS headers. */
   | { readonly ok: true; readonly origin: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
@@ -24,11 +24,11 @@ const ACCEPTED: AccessResult = { ok: true, origin: undefined };
 const MAX_KNOWN = 100;
 
 /**
- * Returns the check for a server on the address `listenHost`. A web page can make its own name resolve to this machine (DNS
- * rebinding). Its requests then contain that name as `Host`.
+ * Returns the check for a server on the address `listenHost`. The check of `Host` prevents DNS rebinding, in which a web page makes
+ * its own host name resolve to this machine.
  *
- * Requests from pages contain `Origin`. These pages may send requests: pages on this machine, the server's own pages, and pages
- * from `access.origins`.
+ * Requests from web pages contain `Origin`. The check accepts pages on this machine, the server's own pages, and pages from
+ * `access.origins`.
  */
 export function createAccessCheck(
   listenHost: string,
@@ -108,7 +108,7 @@ function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }
 
-/** Returns the headers of a reply that a page may read; empty without CORS. */
+/** Returns the headers of a reply that a page may read; no headers without CORS. */
 export function corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
   if (origin === undefined) return {};
   return {
@@ -118,7 +118,7 @@ export function corsHeaders(origin: string | undefined): Readonly<Record<string,
   };
 }
 
-/** Returns the headers of the reply to a preflight request: CometBFT's defaults, plus REST's height header. */
+/** Returns the headers of a reply to a preflight request: CometBFT's defaults, plus the height header of the REST API. */
 export function preflightHeaders(
   origin: string,
   headers: IncomingHttpHeaders,

@@ -9,7 +9,7 @@ export interface HttpConnectionsOptions {
    * completing a request, whether that connection is idle or has sent half a request.
    */
   readonly maxConnections: number;
-  /** The server closes a connection if its client reads nothing from an unsent reply for this long. */
+  /** Time after which the server closes a connection whose client reads nothing from an unsent reply. */
   readonly stalledMs: number;
   readonly budget: SendBudget;
   readonly serve: (response: ServerResponse) => void;
@@ -24,12 +24,10 @@ const PAUSE_AT = 16;
  * the smallest requests. A paused connection therefore stays below this limit.
  */
 const MAX_QUEUED = 4_096;
-/**
- * Total number of queued requests at which the server closes connections instead of pausing them. Each request takes about 5 kB.
- */
+/** Total number of queued requests, of about 5 kB each, at which the server closes connections instead of pausing them. */
 const MAX_QUEUED_TOTAL = 16_384;
 
-/** Creates an HTTP server's set of connections. As in Go, each connection handles one request at a time. */
+/** Creates an HTTP server's set of connections. Like Go, handles one request at a time on each connection. */
 export function createHttpConnections(options: HttpConnectionsOptions) {
   const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, changes: 0 };
   return {
@@ -47,14 +45,17 @@ export function createHttpConnections(options: HttpConnectionsOptions) {
       // The write side has ended. A client that leaves its own side open must not keep the connection open.
       socket.once("finish", () => closeLater(socket));
     },
-    /** Accepts a request, identified by its reply. A socket rejected by `add` has no connection. */
+    /** Accepts a request, identified by its reply. Ignores sockets that `add` has rejected, because they have no connection. */
     take: (response: ServerResponse): void => pool.all.get(response.req.socket)?.take(response),
     /** Counts the bytes of an ended response that the socket has not accepted yet. */
     sent: (response: ServerResponse, bytes: number): void => {
       const { socket } = response;
       if (socket !== null && socket.writableLength > 0) holdUnsent(response, socket, bytes, options);
     },
-    /** Stops serving requests on an upgraded connection. Returns false if the connection still has unanswered requests. */
+    /**
+     * Stops serving requests on an upgraded connection. Returns false, without effect, if the connection still has unanswered
+     * requests.
+     */
     upgrade: (socket: Socket): boolean => pool.all.get(socket)?.upgrade() === true,
   };
 }
@@ -79,7 +80,7 @@ function evict(pool: Pool): boolean {
   return true;
 }
 
-/** Returns the connection whose body has been arriving longest. Linear; only used at the limit. */
+/** Returns the connection whose request body has been arriving longest. Linear, so only used at the connection limit. */
 function longestIncomplete(pool: Pool): HttpConnection | undefined {
   let longest: HttpConnection | undefined;
   for (const connection of pool.all.values()) {
@@ -197,7 +198,10 @@ interface Hold {
   readonly cut: () => void;
 }
 
-/** Time that a client has to read a reply while other clients wait for capacity. A client on loopback reads 1 MB in a few ms. */
+/**
+ * Time within which a client must read a reply while other clients wait for capacity. A client on loopback reads 1 MB in a few
+ * milliseconds.
+ */
 const SLOW_AFTER_MS = 500;
 
 /**
@@ -216,7 +220,7 @@ export function createSendBudget(maxBytes: number) {
     heldBytes -= hold.bytes;
     if (waiters.length > 0) wake();
   };
-  /** Wakes the waiters one by one, because each may use up the capacity again. */
+  /** Wakes the waiting replies one by one, because each may use up the capacity again. */
   const wake = (): void => {
     if (isWaking) return;
     isWaking = true;
@@ -229,7 +233,7 @@ export function createSendBudget(maxBytes: number) {
       else watch();
     });
   };
-  /** Cuts off clients once they are slow. */
+  /** Schedules a check that cuts off slow clients, oldest reply first, until there is capacity. */
   const watch = (): void => {
     const [oldest] = holds;
     if (timer !== undefined || oldest === undefined) return;
@@ -245,7 +249,10 @@ export function createSendBudget(maxBytes: number) {
     }, delayMs + 1);
   };
   return {
-    /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
+    /**
+     * Returns undefined if another reply fits now. Otherwise returns a promise that resolves once another reply fits, within about
+     * a second.
+     */
     untilCapacity: (): Promise<void> | undefined => {
       if (heldBytes < maxBytes && waiters.length === 0) return undefined;
       const capacity = new Promise<void>((resolve) => waiters.push(resolve));
@@ -254,7 +261,7 @@ export function createSendBudget(maxBytes: number) {
     },
     /**
      * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
-     * second and other clients need the capacity. `cut` must discard the bytes.
+     * second and other clients need the capacity. The function `cut` must discard the bytes.
      */
     hold: (bytes: number, cut: () => void): (() => void) => {
       const hold = { bytes, sinceMs: performance.now(), cut };
@@ -265,17 +272,17 @@ export function createSendBudget(maxBytes: number) {
   };
 }
 
-/** Time that a client has to close its side of a connection. */
+/** Time within which a client must close its side of a connection. */
 const LINGER_MS = 1_000;
 
-/** Destroys a socket whose write side has ended, unless the client closes it first. */
+/** Destroys a socket whose write side has ended, unless the client closes it within {@link LINGER_MS}. */
 function closeLater(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Replies to a request on a connection that Node no longer serves, such as an upgrade, and closes the connection. */
+/** Refuses an upgrade or another request on a connection that Node no longer serves, and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: string, text = ""): void {
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

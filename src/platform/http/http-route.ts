@@ -4,7 +4,7 @@ import { onAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 import { stringifyJson } from "../base/json.ts";
 
-/** A request with its complete body, as a route's handler receives it. */
+/** A request with its complete body, which a route's handler receives. */
 export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {
   readonly path: string;
   /** Values of the `:name` segments in the route's path, percent-decoded. */
@@ -13,12 +13,12 @@ export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "
   readonly body: Uint8Array;
 }
 
-/** One row of a route table. A GET route also serves HEAD. */
+/** One row of a route table, in which a GET route also serves HEAD. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Exact path. `:name` matches one segment, as in `/faults/:name`. `*` alone matches every path. */
+  /** Path that a request must match exactly. `:name` matches one segment, as in `/faults/:name`; `*` alone matches every path. */
   readonly path: string;
-  /** Requires the server's bearer token. Set it on every route that changes something. */
+  /** Makes the route require the server's bearer token, as every route that changes something must. */
   readonly guarded?: boolean;
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
@@ -34,18 +34,18 @@ export class HttpRequestError extends CodedError<
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case. Node joins a repeated header's values with ", ". */
+  /** Headers by lower-case name. Node joins the values of a repeated header with ", ". */
   readonly headers: IncomingHttpHeaders;
-  /** Reads the body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
+  /** Reads the request's body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;
-  /** Aborts when the client disconnects or the server closes. Created on first use. */
+  /** Signal, created on first use, that aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** A handler's reply. The server adds `Content-Length`, except for a stream. */
+/** A handler's reply. The server adds `Content-Length`, unless the body is a stream. */
 export interface HttpReply {
   readonly status: number;
-  /** A list of values repeats the header. */
+  /** Headers by name, repeated for each value in a list. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
   /** Stream to write instead of `body`. */
@@ -53,16 +53,16 @@ export interface HttpReply {
 }
 
 /**
- * A body written over time, such as server-sent events. The server ends the reply when `run` resolves, and cuts it off when `run`
- * rejects. `signal` aborts when the client disconnects or the server closes.
+ * A body written over time, such as server-sent events. The server ends the reply when `run` resolves, and breaks the connection
+ * when `run` rejects. `signal` aborts when the client disconnects or the server closes.
  */
 export interface HttpStream {
   readonly run: (write: WriteChunk, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Writes a chunk of the body. Resolves once the client has taken the chunk, so a slow client has at most one unsent chunk. Rejects
- * if the connection has been closed.
+ * Writes a chunk of the body. Resolves once the client has accepted the chunk, so a slow client has at most one unsent chunk.
+ * Rejects if the connection has been closed.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
@@ -71,7 +71,7 @@ export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
   return { method: "GET", path, handle };
 }
 
-/** Creates a JSON reply. A bigint prints as a decimal string. */
+/** Creates a JSON reply, in which a bigint is a decimal string. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   return replyOf(status, "application/json", `${stringifyJson(value)}\n`);
 }
@@ -100,19 +100,19 @@ interface RequestContext {
   readonly closing: AbortSignal;
 }
 
-/** Bodies above 64 KiB, across all unanswered requests. */
+/** Request bodies above 64 KiB, across all unanswered requests. */
 export interface LargeBodies {
   readonly maxBytes: number;
   bytes: number;
 }
 
-/** Bodies up to this size are always read. Their number is limited by the number of connections. */
+/** Size up to which a body is always read. The number of connections limits how many such bodies there are. */
 const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request built on Node's objects. It is a class so that its getter is on the prototype. A getter in an object literal would
+ * A request that wraps Node's objects. It is a class, so that its getter is on the prototype: a getter in an object literal would
  * give every request its own hidden class, which would add a tenth to a small request's cost.
  */
 export class IncomingRequest implements HttpRequest {

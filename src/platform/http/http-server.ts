@@ -28,7 +28,7 @@ import { listen, type ListenOptions } from "./listen.ts";
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further large bodies get 503. Default: 64 MiB. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests; 64 MiB by default. Further large bodies get 503. */
   readonly maxLargeBodiesBytes?: number;
   /**
    * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
@@ -39,7 +39,7 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number;
   /** Idle time after which a keep-alive connection is closed. */
   readonly keepAliveMs: number;
-  /** Limit on unsent bytes across all replies. Above it, the server delays requests and disconnects slow readers. */
+  /** Limit on unsent bytes across all replies. Above this limit, the server delays requests and disconnects slow readers. */
   readonly maxUnsentBytes: number;
   /** Time after which the server disconnects a client that reads nothing from a reply. */
   readonly stalledMs: number;
@@ -50,16 +50,19 @@ export interface HttpLimits {
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;
-  /** Time for the `Date` header, ms. Default: this machine's time. */
+  /** Returns the time for the `Date` header, in ms since the Unix epoch; by default, this machine's time. */
   readonly dateMs?: () => number;
-  /** Budget that servers share, for example HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
+  /** Send budget that several servers share, for example HTTP and WebSocket; by default, a new budget of `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
-  /** Returns the reply if a request's handler failed, or if the server rejects the request with {@link HttpRequestError}. */
+  /**
+   * Returns the reply for an error thrown by a handler, or for the {@link HttpRequestError} with which the server rejects a
+   * request.
+   */
   readonly failureReply: (error: unknown) => HttpReply;
   /**
-   * Accepts `Upgrade` requests, for example for WebSocket. The socket has an error listener. Without this handler, the server
-   * ignores the header, as RFC 9110 allows.
+   * Accepts `Upgrade` requests, for example for WebSocket. The given socket already has an error listener. Without this handler,
+   * the server ignores the `Upgrade` header, as RFC 9110 allows.
    */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
@@ -68,8 +71,8 @@ export interface OpenHttpServer {
   /** The bound address, with the actual port. */
   readonly address: ListenAddress;
   /**
-   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. You may call
-   * it more than once. The owner of `upgrade` must first close upgraded connections.
+   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. Repeated
+   * calls are allowed. The owner of `upgrade` must first close upgraded connections.
    */
   readonly close: () => Promise<void>;
 }
@@ -77,7 +80,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
-/** Rejects with `ListenError` if the address cannot be bound. */
+/** Opens an HTTP server. Rejects with `ListenError` if the address cannot be bound. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },
@@ -169,7 +172,7 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
   }
 }
 
-/** Ends the connection after a reply. The rest of the request's body stays unread, so no other request can follow it. */
+/** Makes a reply end its connection, because the rest of the request's body stays unread and no other request can follow it. */
 function withClose(reply: HttpReply): HttpReply {
   return withHeaders(reply, { Connection: "close" });
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { digits, time } from "./route-about.ts";
 
-/** One member of a JSON object: the schema of its value, and a function that reads the value. Undefined values are omitted. */
+/** One member of a JSON object: the schema of its value, and a function that reads it, or returns undefined to omit it. */
 interface Member<T> {
   readonly schema: z.ZodType;
   readonly read: (from: T) => JsonValue | undefined;
@@ -11,7 +11,7 @@ interface Member<T> {
 
 type Members<T> = Readonly<Record<string, Member<T>>>;
 
-/** The JSON encoding of a `T`, and its schema. */
+/** An encoder from `T` to JSON, and the schema of the JSON. */
 interface Shown<T> {
   readonly schema: z.ZodType;
   readonly json: (from: T) => JsonValue;
@@ -21,11 +21,11 @@ interface Shown<T> {
 export interface JsonView<T> extends Shown<T> {
   readonly schema: z.ZodObject;
   readonly json: (from: T) => JsonObject;
-  /** Returns the same members for an object that contains a `T`. */
+  /** Returns the same members, read from an object that contains a `T`. */
   readonly within: <Whole>(readPart: (whole: Whole) => T) => Members<Whole>;
 }
 
-/** Functions that create the members of a view on a `T`. The functions with the suffix `OrNull` show undefined as null. */
+/** Functions that create the members of a view on a `T`. Functions with the suffix `OrNull` encode undefined as null. */
 interface MemberKinds<T> {
   readonly value: <V extends JsonValue | undefined>(
     schema: z.ZodType<V>,
@@ -35,10 +35,10 @@ interface MemberKinds<T> {
     schema: z.ZodType<V>,
     read: (from: T) => NoInfer<V> | undefined,
   ) => Member<T>;
-  /** An integer, shown as {@link digits}. */
+  /** A member for an integer, encoded as {@link digits}. */
   readonly integer: (read: (from: T) => bigint) => Member<T>;
   readonly integerOrNull: (read: (from: T) => bigint | undefined) => Member<T>;
-  /** A time in ms since the Unix epoch, shown in ISO 8601. */
+  /** A member for a time in ms since the Unix epoch, encoded in ISO 8601. */
   readonly time: (read: (from: T) => number) => Member<T>;
   readonly timeOrNull: (read: (from: T) => number | undefined) => Member<T>;
   readonly part: <P>(view: Shown<P>, read: (from: T) => P) => Member<T>;
@@ -67,7 +67,7 @@ function partOrNull<T, P>({ schema, json }: Shown<P>, read: (from: T) => P | und
   };
 }
 
-/** Creates a view. The members are in the order of the JSON. */
+/** Creates a view whose JSON contains the members in the defined order. */
 export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): JsonView<T> {
   const all = Object.entries(
     define({

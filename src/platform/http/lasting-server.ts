@@ -10,13 +10,13 @@ import { type HttpService, openRouteServer, type RouteServerOptions } from "./ro
 export interface LastingServer {
   /**
    * Creates a service that serves these routes with this token while it runs. The first service to run opens the server. Later
-   * services share its address and access rules. Between services, requests get 503.
+   * services use the first service's address and access rules. While no service runs, requests get 503.
    */
   readonly serve: (options: RouteServerOptions) => HttpService;
   readonly close: () => Promise<void>;
 }
 
-/** Replies while no service runs. The process is still alive, so a supervisor must not kill it. */
+/** Replies while no service runs. `/livez` still succeeds, because the process is alive and a supervisor must not kill it. */
 const RESTING: readonly HttpRoute[] = [
   { method: "GET", path: "/livez", handle: () => textReply(200, "ok\n") },
   ...(["GET", "POST", "PUT", "DELETE"] as const).map(
@@ -69,8 +69,8 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
 }
 
 /**
- * Ends the route's streams when their service ends. Otherwise, an open page would show the state of ended services forever. The
- * page's script reconnects.
+ * Makes a route's streams end with their service, because an open page would otherwise show the old services' state forever. The
+ * script of an open page then reconnects.
  */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {

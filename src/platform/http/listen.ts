@@ -11,14 +11,14 @@ class ListenError extends CodedError<{
   readonly port: number;
   /** The process that uses the port; absent if it cannot be determined. */
   readonly holder?: string;
-  /** The option that changes the port. */
+  /** Name of the option that changes the port. */
   readonly option: string;
 }> {}
 
 export interface ListenOptions {
   /** The server's name in logs and errors, for example "oracle-watchdog HTTP" or "rpc". */
   readonly name: string;
-  /** Port 0 picks a free port. */
+  /** The address to bind, where port 0 picks a free port. */
   readonly listen: ListenAddress;
   readonly portOption: string;
 }
@@ -64,7 +64,7 @@ const LISTENING = "0A";
 
 /**
  * Returns the process that listens on a TCP port of this machine, for example `"node" (process 4711)`. Returns undefined for
- * another user's process and on systems other than Linux. Reads /proc, which takes a few milliseconds.
+ * another user's process and on systems other than Linux. Reading /proc takes a few milliseconds.
  */
 function findPortHolder(port: number): string | undefined {
   const inode = ["/proc/net/tcp", "/proc/net/tcp6"]

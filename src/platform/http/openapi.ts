@@ -16,7 +16,7 @@ export const OPENAPI_ROUTE = getJson(
   z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
 );
 
-/** Adds `GET /openapi.json` to a server's routes. The first request creates the document. */
+/** Adds `GET /openapi.json` to a server's routes, whose document is created on the first request. */
 export function withOpenApi(
   info: { readonly title: string; readonly version: string },
   routes: readonly ApiRoute[],
@@ -88,7 +88,7 @@ function responses(replies: RouteAbout["replies"]): JsonObject {
   );
 }
 
-/** Returns the schema of the data as sent, before a parser changes it. */
+/** Returns the JSON schema of the data as it is sent, before parsing transforms it. */
 function schemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return z.record(z.string(), z.json()).parse(rest);

@@ -6,27 +6,27 @@ import { Agent, Client, type Dispatcher, ProxyAgent } from "undici";
 import { getOrCreate } from "../base/caches.ts";
 import type { Secret } from "../base/secret.ts";
 
-/** A server's address on any machine, as an operator gives it. */
+/** The address of a server on any machine, as an operator specifies it. */
 export interface Endpoint {
   /**
    * `http://…` or `https://…`, optionally with a path and `user:password@`. The URL may contain a secret, so it never appears in
    * messages.
    */
   readonly url: string;
-  /** Additional headers for each request, by name. */
+  /** Additional headers for every request, keyed by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
-  /** Name in messages and metrics. Default: the URL's host and port, with a number if several endpoints share them. */
+  /** Name in messages and metrics; by default, the URL's host and port, with a number if several endpoints share them. */
   readonly name?: string | undefined;
 }
 
 export interface NetworkOptions {
-  /** Certificates (PEM) of private authorities, trusted in addition to the public ones. */
+  /** PEM certificates of private authorities, trusted in addition to the public authorities. */
   readonly ca?: string | undefined;
-  /** Contains HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
+  /** Environment from which HTTP_PROXY, HTTPS_PROXY and NO_PROXY are read; by default, the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns distinct names for endpoints. Endpoints on one host are numbered, because their paths may be keys. */
+/** Returns distinct names for endpoints, with numbers for endpoints on the same host, because their paths may contain API keys. */
 export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
   const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
   return own.map((name, index) => {
@@ -41,21 +41,21 @@ export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Recor
   return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
 }
 
-/** Returns the header for the credentials in a URL, with `user:password@`. */
+/** Returns the `authorization` header for a URL with `user:password@`, or no header without credentials. */
 function authorization(url: URL): { readonly authorization?: string } {
   if (url.username === "") return {};
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }
 
-/** Returns the certificates to trust; undefined means the public certificates. */
+/** Returns the certificates to trust; undefined means only the public certificates. */
 export function trustedCertificates({ ca }: NetworkOptions): readonly string[] | undefined {
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
 
 /**
- * Creates connections to any number of servers, each through the proxy that the environment sets for it. `settings` apply to the
- * connections to each origin.
+ * Creates connections to any number of servers, each through the proxy that the environment specifies for it. `settings` apply to
+ * the connections to each origin separately.
  */
 export function createRemoteConnections(
   {
@@ -93,8 +93,8 @@ export function createRemoteConnections(
 }
 
 /**
- * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts use no proxy. Throws if the proxy is
- * not an HTTP proxy.
+ * Returns the proxy that the environment specifies for a URL, by Go's rules. Requests to this machine and to NO_PROXY hosts use no
+ * proxy. Throws if the proxy is not an HTTP proxy.
  */
 export function proxyOf(
   { protocol, hostname, port }: URL,
@@ -122,8 +122,8 @@ export function proxyOf(
 }
 
 /**
- * Returns a redirect's target if it may be followed: to the same host, and not from TLS to plain text. Otherwise returns the
- * target's name, without path and query, which may contain a secret.
+ * Returns a redirect's target if it may be followed: to the same host, and not from TLS to plain text. Otherwise returns a name for
+ * the target, without its path and query, which may contain a secret.
  */
 export function followRedirect(from: URL, location: string): URL | string {
   if (!URL.canParse(location, from.href)) return "an invalid address";
@@ -132,7 +132,7 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Returns the URL for a path below a base. The base may have its own path and query: "https://host/chain?key=k". */
+/** Appends a path to a base URL, which may have its own path and query: "https://host/chain?key=k". */
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
@@ -141,7 +141,10 @@ export function urlBelow(base: string, path: string): URL {
   return url;
 }
 
-/** Reverses {@link urlBelow}: returns a URL's path below a base, with the URL's own query. Undefined if the URL is elsewhere. */
+/**
+ * Reverses {@link urlBelow}: returns a URL's path below a base, with the URL's own query. Returns undefined if the URL is not below
+ * the base.
+ */
 export function pathBelow(base: URL, url: URL): string | undefined {
   const root = base.pathname.replace(/\/+$/, "");
   const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${root}/`);
@@ -153,7 +156,7 @@ export function pathBelow(base: URL, url: URL): string | undefined {
   return `${path}${own === "" ? "" : `?${own}`}`;
 }
 
-/** Creates the `createConnection` option of a WebSocket request that goes through `proxy` with CONNECT. */
+/** Creates the `createConnection` option for a WebSocket request that goes through `proxy` with CONNECT. */
 export function tunnelThrough(
   proxy: URL,
   { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },

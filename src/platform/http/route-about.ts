@@ -4,17 +4,17 @@ import type { HttpRoute } from "./http-route.ts";
 interface ReplyAbout {
   readonly description: string;
   readonly mediaType: string;
-  /** Set for JSON. */
+  /** Schema of the reply's body; set only for JSON. */
   readonly schema?: z.ZodType;
 }
 
 export interface RouteAbout {
-  /** The reply's contents or the request's effect: Markdown, without a full stop. */
+  /** The reply's contents or the request's effect, in Markdown without a full stop. */
   readonly summary: string;
-  /** Descriptions of query parameters by name, in Markdown. */
+  /** Markdown descriptions of the query parameters, keyed by name. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
-  /** Replies by status. The server's own errors are the same for all routes. */
+  /** Replies by status, without the server's own errors, which are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
 }
 
@@ -32,7 +32,7 @@ export function serveRoute(definition: RouteDefinition, handle: HttpRoute["handl
 
 type MoreAbout = Pick<RouteAbout, "query"> & Partial<Pick<RouteAbout, "replies">>;
 
-/** Defines an open route that replies with JSON. */
+/** Defines a GET route that needs no token and replies with JSON. */
 export function getJson(
   path: string,
   summary: string,
@@ -42,7 +42,7 @@ export function getJson(
   return { method: "GET", path, about: { summary, ...more, replies: { 200: jsonOf(schema), ...replies } } };
 }
 
-/** Defines an open route that replies with text or another content type. */
+/** Defines a GET route that needs no token and replies with text or another content type. */
 export function getText(
   path: string,
   summary: string,
@@ -56,7 +56,7 @@ export function getText(
   };
 }
 
-/** Defines a route that changes something and requires the token. */
+/** Defines a POST route that changes something and requires the token. */
 export function postJson(
   path: string,
   summary: string,
@@ -86,7 +86,7 @@ export function errorOf(description: string): ReplyAbout {
   return jsonOf(ERROR_SCHEMA, description);
 }
 
-/** A whole number as text: ids, heights, amounts, gas. */
+/** Schema for a whole number as text, e.g. an id, a height, an amount or gas. */
 export const digits = z.string().regex(/^-?\d+$/);
-/** ISO 8601, UTC. */
+/** Schema for a time in ISO 8601, UTC. */
 export const time = z.string().regex(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);

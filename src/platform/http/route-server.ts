@@ -26,15 +26,15 @@ import type { ListenOptions } from "./listen.ts";
 export interface RouteServerOptions extends ListenOptions, Pick<HttpServerOptions, "dateMs"> {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;
-  /** Grants access to the guarded routes. Without a token, they always reply 403. */
+  /** Token that grants access to the guarded routes. Without a token, these routes always reply 403. */
   readonly token?: Secret | undefined;
-  /** The reply for a path without a route; default: JSON 404. */
+  /** Reply to a request for a path without a route; by default, a JSON 404. */
   readonly notFound?: HttpReply;
-  /** Overrides of {@link ROUTE_SERVER_LIMITS}. */
+  /** Limits that override {@link ROUTE_SERVER_LIMITS}. */
   readonly limits?: Partial<HttpLimits>;
 }
 
-/** Limits for the daemons' HTTP servers: small requests from people, scrapers and scripts. */
+/** Limits for the daemons' HTTP servers: suitable for small requests from people, scrapers and scripts. */
 export const ROUTE_SERVER_LIMITS: HttpLimits = {
   maxBodyBytes: 64 * 1024,
   maxConnections: 512,
@@ -91,7 +91,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   });
 }
 
-/** Returns the reply to a request that may not use a guarded route; undefined if it may. */
+/** Returns the error reply to a request that may not use a guarded route, or undefined if it may. */
 function refuse(authorization: string | undefined, token: Secret | undefined): HttpReply | undefined {
   if (token === undefined) {
     return errorReply(
@@ -111,7 +111,7 @@ function hasBearerToken(header: string | undefined, token: Secret): boolean {
   return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));
 }
 
-/** Hashes both sides of the comparison, since `timingSafeEqual` requires equal lengths. */
+/** Hashes a token for comparison, since `timingSafeEqual` requires equal lengths. */
 function digest(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();
 }
@@ -135,8 +135,8 @@ type RouteMatch =
   | { readonly kind: "none" };
 
 /**
- * Returns the first matching route with its path values, or the methods available for the path, or no match. Linear in the number
- * of routes.
+ * Returns the first matching route with its path values, the methods that the path supports if only the method differs, or no
+ * match. Takes time linear in the number of routes.
  */
 export function matchRoute(routes: readonly HttpRoute[], method: string, path: string): RouteMatch {
   const wanted = method === "HEAD" ? "GET" : method;
@@ -172,7 +172,7 @@ function matchPath(pattern: string, path: string): Readonly<Record<string, strin
 }
 
 export interface HttpService extends Service {
-  /** Resolves with the bound address. Rejects if the address cannot be bound. */
+  /** Resolves with the bound address, or rejects if the address cannot be bound. */
   readonly ready: Promise<ListenAddress>;
 }
 

@@ -1,4 +1,6 @@
-/** Severities, most severe first. Critical: someone must act now. Warning: someone must act today. Info: worth knowing. */
+/**
+ * Severities, most severe first. Someone must act now on a critical alert and today on a warning; an info alert is worth knowing.
+ */
 export const SEVERITIES = ["critical", "warning", "info"] as const;
 
 export type Severity = (typeof SEVERITIES)[number];

@@ -20,12 +20,15 @@ export function readBuildInfo(): BuildInfo {
   return { name, version, commit: readCommit(), nodeVersion: process.version };
 }
 
-/** Returns the folder of this program's package, with the files that the package contains. Works in `src` and in `dist`. */
+/** Returns the folder of this program's package, which contains the packaged files. Works in `src` and in `dist`. */
 export function packageFolder(): string {
   return dirname(nearest("package.json") ?? missing());
 }
 
-/** `src/platform/process/write-build.mjs` writes the file into `dist`. The file does not exist if sources run without a build. */
+/**
+ * Reads the file that `src/platform/process/write-build.mjs` writes into `dist`. The file does not exist if sources run without a
+ * build.
+ */
 function readCommit(): string | undefined {
   const path = nearest("build.json");
   const commit = path === undefined ? undefined : readJson(path)["commit"];

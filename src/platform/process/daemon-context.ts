@@ -8,16 +8,16 @@ export interface DaemonContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
-  /** Absent if the log level is fixed. */
+  /** Changes the log level; absent if the level is fixed. */
   readonly logLevel?: LogLevelControl;
-  /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
+  /** Calls `listener` on each SIGHUP, and returns a function that removes the listener. */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** Absent if no service manager started the process. */
+  /** The service manager that started the process, if any. */
   readonly serviceManager?: ServiceManager;
-  /** Option that changes the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
+  /** Option that changes the port of the daemon's HTTP server; by default, the configuration key `http.listen`. */
   readonly portOption?: string;
   /** Replaces configuration keys in a text with the names under which the operator set them. If absent, the keys stay unchanged. */
   readonly nameSettings?: (text: string) => string;
@@ -26,8 +26,8 @@ export interface DaemonContext {
 export const LISTEN_KEY = "http.listen";
 
 export interface DaemonEndpoint {
-  /** For example "icq-relayer HTTP". */
+  /** Name of the endpoint, for example "icq-relayer HTTP". */
   readonly name: string;
-  /** For example "http://127.0.0.1:9999". */
+  /** URL of the endpoint, for example "http://127.0.0.1:9999". */
   readonly url: string;
 }

@@ -4,7 +4,7 @@ export interface Deferred<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Creates a pending promise. An unhandled rejection has no effect. */
+/** Creates a pending promise, whose unhandled rejection is ignored. */
 export function createDeferred<T>(): Deferred<T> {
   let functions: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => {

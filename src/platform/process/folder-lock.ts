@@ -23,10 +23,10 @@ const LOCK_FILE = "lock.db";
 const PROCESS_FILE = "lock.pid";
 
 /**
- * Creates the folder (mode 0700) if necessary. Locks it until `release` or the end of the process, including `kill -9`.
+ * Creates the folder (mode 0700) if necessary. Locks the folder until `release` or until the process ends, even by `kill -9`.
  *
  * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not use
- * the state's own database, because the driver may keep a closed file open until its statements are collected.
+ * the state's own database, because the driver may keep a closed file open until its statements are garbage-collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */
@@ -68,7 +68,7 @@ function inUse(folder: string, cause: unknown): FolderInUseError {
 
 interface Holder {
   readonly pid: number | undefined;
-  /** The container's id if the process runs in a container, where every relayer may be process 1. */
+  /** The container's id, if the process runs in a container, where the process id may be 1 for every relayer. */
   readonly host: string | undefined;
 }
 

@@ -4,11 +4,11 @@ import type { MetricDefinition } from "./metrics.ts";
 /** Metrics by name that survive restarts of the services behind them, so that a reload does not reset counters. */
 export interface LastingMetrics {
   readonly byName: Map<string, Metric>;
-  /** Labels of histogram series that have been initialized, as JSON. */
+  /** Labels, as JSON, of the histogram series that have been initialized. */
   readonly begun: WeakMap<Metric, Set<string>>;
 }
 
-/** Creates an empty set for the life of a process. */
+/** Creates an empty set of metrics, to be used for the life of a process. */
 export function createLastingMetrics(): LastingMetrics {
   return { byName: new Map(), begun: new WeakMap() };
 }
@@ -20,8 +20,8 @@ type Row<L extends string> = Omit<MetricDefinition<L>, "question"> &
   };
 
 /**
- * Creates metrics in a registry, or adds existing metrics with their values. A counter or histogram starts at 0 if all its label
- * values are known, so that its first event is visible as an increase.
+ * Creates metrics in a registry, or adds existing metrics with their current values. A counter or histogram starts at 0 if all its
+ * label values are known, so that its first event is visible as an increase.
  */
 export interface MetricFactory {
   readonly counter: <L extends string>(row: Row<L>) => Counter<L>;
@@ -31,7 +31,7 @@ export interface MetricFactory {
   ) => Histogram<L>;
 }
 
-/** Creates a factory for one generation of services. `known` contains label values that the rows share. */
+/** Creates a factory for one generation of services. `known` contains known label values for all rows. */
 export function createMetricFactory(
   registry: Registry,
   { byName, begun } = createLastingMetrics(),
@@ -78,7 +78,7 @@ export function createMetricFactory(
 
 type Labels<L extends string> = Partial<Record<L, string>>;
 
-/** Returns all combinations of label values; empty if a label's values are not known. */
+/** Returns all combinations of label values; no combination if some label's values are not known. */
 function combinations<L extends string>(
   names: readonly L[] = [],
   values: Readonly<Partial<Record<string, readonly string[]>>>,

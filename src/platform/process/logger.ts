@@ -16,7 +16,7 @@ import type { LogConfig } from "../config/config-fields.ts";
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly pretty: boolean;
-  /** Destination. Daemons use stderr, because stdout is for data. */
+  /** Destination of the log lines. Daemons use stderr, because stdout is for data. */
   readonly stream: Writable;
   /** Field names in a JSON line; default: `time`, `level` and `msg`. */
   readonly keys?: LogConfig["keys"];
@@ -27,7 +27,7 @@ const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message:
 
 /**
  * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes `{type, message, facts}`,
- * with its stack at level debug. The logger has no worker thread, which would lose the last lines of a crashing process.
+ * with its stack at level debug. The logger uses no worker thread, because a crashing process would lose the thread's last lines.
  */
 export function createLogger(options: LoggerOptions): ProcessLogger {
   // The pretty printer finds time, level and message by their default names.
@@ -124,7 +124,7 @@ function openOutput(output: string, { stdout, stderr }: ProcessStreams): Writabl
   return fileOutput(openFile(output));
 }
 
-/** Opens the file at startup, so that an unwritable path fails at startup. */
+/** Opens the log file at startup, so that an unwritable path is reported then. */
 function openFile(output: string): number {
   try {
     return openSync(output, "a", 0o640);
@@ -134,7 +134,7 @@ function openFile(output: string): number {
   }
 }
 
-/** Writes synchronously, so that the last lines before a crash reach the file. */
+/** Creates a stream that writes synchronously, so that the last lines before a crash reach the file. */
 function fileOutput(fd: number): Writable {
   return new Writable({
     decodeStrings: false,

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { BuildInfo } from "./build-info.ts";
 
-/** prom-client gauges with counter-like names, which promlint rejects. */
+/** Gauges from prom-client that promlint rejects, because their names look like counter names. */
 const BADLY_NAMED = [
   "nodejs_active_handles",
   "nodejs_active_handles_total",
@@ -11,7 +11,7 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** Operators' questions that metrics answer, in the order of `docs/metrics.md`. */
+/** Operators' questions that the metrics answer, in the order of `docs/metrics.md`. */
 export const METRIC_QUESTIONS = [
   "Is it active?",
   "Is it current?",
@@ -20,8 +20,8 @@ export const METRIC_QUESTIONS = [
 ] as const;
 
 /**
- * A metric's definition. Create the metric with `{ ...definition, registers }`. prom-client stores all fields in the metric. The
- * generator for `docs/metrics.md` reads the question and the help from it.
+ * A metric's definition. Create the metric with `{ ...definition, registers }`, so that prom-client stores all fields in the
+ * metric, where the generator of `docs/metrics.md` finds the question and the help.
  */
 export interface MetricDefinition<Label extends string = string> {
   readonly name: string;

@@ -6,8 +6,8 @@ import { Secret } from "../base/secret.ts";
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory and its parents, with mode 0700, unless they exist. Throws if a directory cannot be created. Node's
- * `recursive` never returns for a path such as /proc/x, whose parent exists but refuses it with ENOENT.
+ * Creates a directory and its parents, with mode 0700, unless they exist, and throws if that fails. Does not use Node's `recursive`
+ * option, which never returns for a path such as /proc/x, whose parent exists but refuses the path with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -30,17 +30,14 @@ export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", PRIVATE_FILE_MODE));
 }
 
-/** Name of the file in a daemon's state directory with the token for requests that change something. */
+/** Name of the file with the token for requests that change something, in a daemon's state directory. */
 const TOKEN_FILE = "control-token";
 
 export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/**
- * Returns the configured token, or the token in the state directory, or undefined if there is neither. Throws like {@link
- * readOrCreateToken}.
- */
+/** Returns the configured token, else the token in the state directory, else undefined. Throws like {@link readOrCreateToken}. */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,
@@ -49,8 +46,8 @@ export function controlTokenOf(
 }
 
 /**
- * Reads the token from a file. Creates the file (mode 0600, 64 hex digits) and its directory if they do not exist. Throws if the
- * file can neither be read nor created, or is empty.
+ * Reads the token from a file, and creates the file (mode 0600, 64 hex digits) and its directory if they do not exist. Throws if
+ * the file is empty, or if it can be neither read nor created.
  */
 export function readOrCreateToken(file: string): Secret {
   createPrivateDirectory(dirname(file));

@@ -13,11 +13,11 @@ export interface ReloadStatus {
   /** Error of the last reload; undefined after a success. */
   readonly error: string | undefined;
   readonly failedAtMs: number | undefined;
-  /** Keys in the file that take effect after a restart of the process. */
+  /** Changed keys in the file that take effect only after the process restarts. */
   readonly needRestart: readonly string[];
 }
 
-/** Keys are paths such as "gas.max_price". */
+/** Result of a reload, with keys as paths such as "gas.max_price". */
 type ReloadResult =
   | ({ readonly ok: true } & Pick<ReloadPlan<unknown>, "services" | "live" | "needRestart">)
   | { readonly ok: false; readonly error: string };
@@ -25,27 +25,27 @@ type ReloadResult =
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves once the services have worked with the new settings, or have failed and are about to run with the old settings. `by`
-   * names the requester for the log. `isForced` also accepts a file that removes settings in use.
+   * Resolves once the services have completed their work once with the new settings, or have failed and will run with the old ones.
+   * `by` names the requester for the log. `isForced` also accepts a file that removes settings in use.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
 
-/** A daemon's services under one configuration. */
+/** A daemon's services, running with one configuration. */
 export interface Generation {
   readonly services: readonly Service[];
-  /** Resolves once the services have completed their work once. If they fail before that, the reload is refused. */
+  /** Resolves once all services have completed their work for the first time. If they fail before that, the reload is refused. */
   readonly ready: Promise<unknown>;
   /** Called after the services have ended. */
   readonly close: () => Promise<void> | void;
 }
 
-/** A daemon whose configuration can change. */
+/** Options for a daemon whose configuration can change. */
 export interface ReloadableOptions<Config> {
   readonly config: Config;
-  /** Absent if the configuration is fixed. */
+  /** Plans reloads; absent if the configuration is fixed. */
   readonly reloads?: ConfigReloads<Config> | undefined;
-  /** Creates the services. `reloader` is absent if the configuration is fixed. */
+  /** Creates the services, without a `reloader` if the configuration is fixed. */
   readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
 }
 
@@ -64,8 +64,8 @@ function toSettings<Config>(config: Config): Settings<Config> {
 }
 
 /**
- * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as at the
- * end of the process, and starts them with the new settings. If the services do not start, or fail within a minute, the previous
+ * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as if the
+ * process ended, and starts them with the new settings. If the services do not start, or fail within a minute, the previous
  * settings are restored. A reload never ends the daemon.
  */
 export async function runReloadable<Config>(
@@ -120,7 +120,7 @@ export async function runReloadable<Config>(
   }
 }
 
-/** Runs one generation of services. Returns its first error. */
+/** Runs one generation of services, and returns the first error of a service. */
 async function runGeneration<Config>(
   create: () => Promise<Generation> | Generation,
   settings: Settings<Config>,
@@ -149,7 +149,7 @@ async function runGeneration<Config>(
 }
 
 interface InnerReloader extends Reloader {
-  /** Reports that the services failed with the last reload's settings. */
+  /** Reports that the services failed with the settings of the last reload. */
   readonly undone: (error: unknown) => void;
 }
 

@@ -6,19 +6,19 @@ import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 
 export interface ServiceState {
-  /** True once startup is complete. The value stays true if a chain or a node goes down later. */
+  /** True once startup is complete, even if a chain or a node goes down later. */
   readonly isStarted: boolean;
-  /** Like `GET /livez`. */
+  /** True if `GET /livez` succeeds. */
   readonly isAlive: boolean;
-  /** One line for `systemctl status`. */
+  /** One-line status for `systemctl status`. */
   readonly text: string;
 }
 
-/** The service manager that started this process: systemd, for a unit with `Type=notify`. */
+/** The service manager that started this process: systemd, if the unit has `Type=notify`. */
 export interface ServiceManager {
-  /** Sends assignments such as "READY=1". Rejects if they cannot be sent. */
+  /** Sends assignments such as "READY=1", and rejects if they cannot be sent. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** The manager kills the process after this time in ms without a sign of life; undefined if it never does. */
+  /** Time in ms without a sign of life after which the manager kills the process; undefined if it never does. */
   readonly watchdogMs: number | undefined;
 }
 
@@ -27,7 +27,8 @@ const SEND_MS = 10_000;
 
 /**
  * Returns the service manager that an environment describes, if any (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)). The
- * program `systemd-notify` sends the notifications, because Node has no Unix datagram sockets. The unit needs `NotifyAccess=all`.
+ * program `systemd-notify` sends the notifications, because Node has no Unix datagram sockets. The unit therefore needs
+ * `NotifyAccess=all`.
  */
 export function serviceManagerOf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -53,7 +54,7 @@ const STARTING_MS = 500;
 const PING_MS = 30_000;
 /** Minimum time before the notifier sends an update that changes only the text. */
 const TEXT_MS = 2_000;
-/** Each sign of life extends the startup timeout by this much. */
+/** Time by which each sign of life extends the startup timeout. */
 const START_EXTENSION_MS = 120_000;
 
 interface NotifierDeps {
@@ -62,9 +63,8 @@ interface NotifierDeps {
 }
 
 /**
- * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without
- * progress, it sends no sign of life, and the manager restarts the process after `WatchdogSec` or, during startup, after its
- * timeout.
+ * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress,
+ * it sends no sign of life, so the manager restarts the process after `WatchdogSec` or, during startup, after the startup timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,
@@ -111,8 +111,8 @@ export async function runServiceNotifier(
 }
 
 /**
- * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects like `work`. When the
- * context's signal aborts, tells the manager that the process is stopping.
+ * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects if `work` rejects.
+ * When the context's signal aborts, tells the manager that the process is stopping.
  */
 export async function withServiceManager(
   manager: ServiceManager | undefined,

@@ -1,23 +1,23 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** A value, or values by label. Undefined: the series is absent. True is 1, and false is 0. */
+/** A metric's value, or its values by label. Undefined means that the series is absent; true is 1, and false is 0. */
 export type Reading = number | bigint | boolean | undefined | readonly LabelledReading[];
 
-/** The values of one or several labels, and the reading for these values. */
+/** Values of one or more labels, and the reading for these values. */
 type LabelledReading = readonly [labels: string | readonly string[], reading: Reading];
 
 /** A metric whose values come from a status `S`. */
 export interface StatusMetric<S> {
   readonly help: string;
-  /** Default: a gauge. */
+  /** Type of the metric; by default, a gauge. */
   readonly type?: "counter";
-  /** The labels of the readings, outermost first. Default: none. */
+  /** Label names of the readings, outermost first; none by default. */
   readonly by?: readonly string[];
   readonly read: (status: S) => Reading;
 }
 
-/** Metrics by name. */
+/** Metrics, keyed by name. */
 export type StatusMetrics<S> = Readonly<Record<string, StatusMetric<S>>>;
 
 /** A part of a status, and the values of the labels that all its series share. */
@@ -46,7 +46,7 @@ export interface Series {
   readonly value: number;
 }
 
-/** Returns all series of a metric. A series that is not returned is absent from the scrape, for example before its first reading. */
+/** Returns all series of a metric. A series without a value, e.g. before its first reading, is absent from the scrape. */
 export function seriesOf<S>({ by = [], read }: StatusMetric<S>, status: S): readonly Series[] {
   const expand = (reading: Reading, values: readonly string[]): readonly Series[] => {
     if (typeof reading === "object")
@@ -63,7 +63,7 @@ export function seriesOf<S>({ by = [], read }: StatusMetric<S>, status: S): read
 
 /**
  * Registers metrics that read their values from the status at scrape time, so that they cannot go stale when a loop hangs. All
- * series are absent while the status is undefined. `question` is their section in `docs/metrics.md`.
+ * series are absent while the status is undefined. `question` is the metrics' section in `docs/metrics.md`.
  */
 export function registerStatusMetrics<S>(
   registry: Registry,

@@ -4,12 +4,12 @@ export function heading(text: string): readonly ReportBlock[] {
   return [{ kind: "heading", text }];
 }
 
-/** Returns a paragraph, or nothing if there is no text. */
+/** Returns a paragraph, or no block if there is no text. */
 export function paragraph(text: string | undefined): readonly ReportBlock[] {
   return text === undefined ? [] : [{ kind: "text", text }];
 }
 
-/** Returns a list, or nothing if there are no items. */
+/** Returns a list, or no block if there are no items. */
 export function list(items: readonly string[]): readonly ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: "list", items }];
 }

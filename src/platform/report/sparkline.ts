@@ -1,6 +1,9 @@
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
-/** Formats values as bars. The lowest bar means exactly 0. The highest bar means the greatest value. A missing value is "·". */
+/**
+ * Formats values as block-character bars. The lowest bar means exactly 0, the highest bar is the greatest value, and "·" is a
+ * missing value.
+ */
 export function sparkline(values: readonly (number | undefined)[]): string {
   const most = Math.max(0, ...values.map((value) => value ?? 0));
   return values.map((value) => barOf(value, most)).join("");

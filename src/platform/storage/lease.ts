@@ -12,11 +12,11 @@ import {
 export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; readonly name: string }> {}
 
 export interface LeaseOptions {
-  /** Name of the work that only one process may do at a time. */
+  /** Name of the lease, i.e. of the work that only one process may do at a time. */
   readonly name: string;
-  /** Unique to each process, and human-readable. */
+  /** Human-readable name of this process, unique to it. */
   readonly holder: string;
-  /** Lifetime without a renewal, in ms. */
+  /** Time in ms after which the lease expires without a renewal. */
   readonly ttlMs: number;
   /** Resources that no lease with another name may hold at the same time. */
   readonly resources: readonly string[];
@@ -25,7 +25,7 @@ export interface LeaseOptions {
 export type LeaseAttempt =
   | {
       readonly acquired: true;
-      /** Increases whenever the lease moves to another process. */
+      /** Number that increases whenever the lease moves to another process. */
       readonly epoch: bigint;
     }
   | {
@@ -33,7 +33,7 @@ export type LeaseAttempt =
       /** The process that holds the lease, or one of its resources. */
       readonly holder: string;
       readonly name: string;
-      /** False if the other lease has a different name but shares a resource. */
+      /** True if that lease has this lease's name; false if it has a different name but shares a resource. */
       readonly isOwnName: boolean;
       readonly expiresInMs: number;
     };

@@ -12,24 +12,27 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema for the tables, so that they can share a database with other tables. */
+/** PostgreSQL schema that contains the tables, so that they can share a database with other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
   readonly address: PostgresAddress;
   readonly password: Secret | undefined;
-  /** Shown in `pg_stat_activity`. */
+  /** Application name that `pg_stat_activity` shows. */
   readonly applicationName: string;
-  /** Deadline of a connection attempt and of each statement, ms. */
+  /** Deadline in ms for a connection attempt and for each statement. */
   readonly deadlineMs: number;
   /** Called when an idle connection fails. The next statement opens a new connection. */
   readonly onError: (error: Error) => void;
 }
 
-/** One connection writes, so that transactions stay in order. The API reads through the other connections. */
+/** Maximum number of connections. One connection writes, so that transactions stay in order; the API reads through the others. */
 const MAX_CONNECTIONS = 4;
 
-/** Creates a PostgreSQL database. The first statement connects; the next statement replaces a lost connection. */
+/**
+ * Creates a PostgreSQL database. The first statement opens a connection. If a connection is lost, the next statement opens a new
+ * one.
+ */
 export function createPostgresDatabase(options: PostgresOptions): SqlDatabase {
   const pool = new pg.Pool(poolConfig(options));
   pool.on("error", options.onError);
@@ -89,20 +92,20 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
   }
 }
 
-/** Replaces each `?` with `$1`, `$2`, …. No statement contains a `?` in a literal. */
+/** Replaces each `?` with `$1`, `$2`, …. This works because no statement contains a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
 }
 
-/** Converts values for a statement. PostgreSQL text cannot contain NUL, but untrusted texts may. */
+/** Converts values for a statement, and replaces NUL, which untrusted text may contain but PostgreSQL text must not. */
 export function bound(values: readonly SqlValue[] = []): unknown[] {
   return values.map((value) =>
     typeof value === "number" || value === null ? value : `${value}`.replaceAll("\0", "�"),
   );
 }
 
-/** SQL text with several statements, such as a migration, returns a list of results. Their rows are ignored. */
+/** Returns a result's rows. SQL with several statements, such as a migration, yields a list of results, whose rows are ignored. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
@@ -131,7 +134,7 @@ export async function migratePostgres(database: SqlDatabase, migrations: readonl
   });
 }
 
-/** An INTEGER has 64 bits in SQLite and 32 bits in PostgreSQL. */
+/** Translates a migration from SQLite to PostgreSQL. An INTEGER has 64 bits in SQLite, but only 32 bits in PostgreSQL. */
 function translated(sql: string): string {
   return sql.replace(/\bINTEGER\b/g, "BIGINT");
 }

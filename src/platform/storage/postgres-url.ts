@@ -4,7 +4,9 @@ export interface PostgresAddress {
   readonly port: number;
   readonly user: string;
   readonly database: string;
-  /** "disable": no TLS. "require": TLS without checking the certificate. "verify-full": TLS with a checked certificate. */
+  /**
+   * TLS mode: "disable" is no TLS, "require" is TLS without a certificate check, and "verify-full" is TLS with a certificate check.
+   */
   readonly sslMode: SslMode;
 }
 
@@ -13,15 +15,15 @@ type SslMode = (typeof SSL_MODES)[number];
 
 const EXPECTED = "postgres://USER@HOST:PORT/DATABASE, optionally with ?sslmode=verify-full";
 
-/** A usable address, or an error text with the expected format. */
+/** A parsed address, or an error text that states the expected format. */
 type ParsedPostgresUrl =
   | { readonly ok: true; readonly address: PostgresAddress }
   | { readonly ok: false; readonly wrong: string; readonly expected: string };
 
 /**
- * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, `sslmode` to "disable". The directory of a Unix
- * socket is percent-encoded or in `?host=`. A password in the URL is refused, since URLs appear in process lists and configuration
- * files.
+ * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, and `sslmode` to "disable". A Unix socket's
+ * directory is percent-encoded as the host, or given in `?host=`. A password in the URL is refused, since URLs appear in process
+ * lists and configuration files.
  */
 export function parsePostgresUrl(text: string): ParsedPostgresUrl {
   if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol))

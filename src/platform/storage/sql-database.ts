@@ -1,9 +1,12 @@
 import { CodedError } from "../base/errors.ts";
 
-/** A value that a statement can bind. Integers have at most 63 bits. */
+/** A value that a statement can bind. Integers must fit into signed 64 bits. */
 export type SqlValue = string | number | bigint | null;
 
-/** A row by column name. Read it with {@link textOf} and {@link bigintOf}, because the drivers represent integers differently. */
+/**
+ * A row, keyed by column name. Read its values with {@link textOf} and {@link bigintOf}, because the drivers represent integers
+ * differently.
+ */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** Runs statements one after another. */
@@ -13,13 +16,13 @@ export interface SqlSession {
 }
 
 /**
- * A database, SQLite or PostgreSQL. Statements use SQL that both accept: `BIGINT`, `TEXT`, `INSERT … ON CONFLICT`, `CAST(… AS
+ * An SQLite or PostgreSQL database. Statements use SQL that both accept: `BIGINT`, `TEXT`, `INSERT … ON CONFLICT`, `CAST(… AS
  * BIGINT)`, `LIMIT` and `OFFSET`.
  */
 export interface SqlDatabase extends SqlSession {
   /**
-   * Runs `work` in one transaction, which is durable once the promise resolves. Rolls back and rejects if `work` rejects. One
-   * `SqlDatabase` runs one transaction at a time. `work` must use only its own session.
+   * Runs `work` in one transaction, which is durable once the promise resolves. Rolls back and rejects if `work` rejects. A
+   * `SqlDatabase` runs one transaction at a time. `work` must use only the given session.
    */
   readonly transaction: <T>(work: (session: SqlSession) => Promise<T>) => Promise<T>;
   /** Waits for the current transaction, then closes the database. */
@@ -40,7 +43,7 @@ export function bigintOf(row: SqlRow | undefined, name: string): bigint | undefi
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Like {@link bigintOf}, for columns whose integers are below 2^53. Returns 0 for NULL. */
+/** Like {@link bigintOf}, for columns whose integers are below 2^53, and returns 0 for NULL. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   return Number(textOf(row, name) ?? "0");
 }
@@ -52,7 +55,7 @@ export class NewerSchemaError extends CodedError<{
   readonly supported: number;
 }> {}
 
-/** Returns a schema version that `migrations` can upgrade. Throws {@link NewerSchemaError} for a later version. */
+/** Returns `version` if `migrations` can upgrade it. Throws {@link NewerSchemaError} for a later version. */
 export function requireSupported(version: number, { length: supported }: readonly string[]): number {
   if (version <= supported) return version;
   throw new NewerSchemaError(
@@ -61,7 +64,7 @@ export function requireSupported(version: number, { length: supported }: readonl
   );
 }
 
-/** Returns a function that runs one piece of work at a time, in call order. A failure does not stop later work. */
+/** Returns a function that runs one piece of work at a time, in call order. A failure does not prevent later work. */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

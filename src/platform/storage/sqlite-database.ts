@@ -7,9 +7,9 @@ import { EmptyDatabaseError } from "./sqlite-errors.ts";
 import { createTurns, requireSupported, type SqlDatabase, type SqlSession } from "./sql-database.ts";
 
 /**
- * Creates a database file without tables and with mode 0600, unless it exists. The file appears together with its first page, so an
- * empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new database. This function
- * throws instead.
+ * Creates a database file without tables and with mode 0600, unless it exists. The file appears only once its first page is
+ * written, so an empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new
+ * database, so this function throws instead.
  */
 export function createDatabaseFile(path: string): void {
   if (existsSync(path)) {
@@ -31,7 +31,7 @@ export function createDatabaseFile(path: string): void {
   renameSync(unfinished, path);
 }
 
-/** Maximum number of compiled statements. The daemons use fewer. */
+/** Maximum number of cached compiled statements, more than the daemons use. */
 const MAX_STATEMENTS = 100;
 
 /**
@@ -53,8 +53,8 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 }
 
 /**
- * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back. The driver's own `transaction` would replace that
- * error with the error of its own rollback.
+ * Runs `work` in a write transaction. Does not use the driver's own `transaction`: on a full disk, SQLite itself rolls back, and
+ * the driver would report its failed second rollback instead of the actual error.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
@@ -96,10 +96,10 @@ function createRunner(database: Database.Database): SqlSession["run"] {
   };
 }
 
-/** Write statements, by database and SQL. */
+/** Prepared write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement. A statement is prepared once per database, because preparing takes as long as running it. */
+/** Returns a write statement, prepared only once per database, because preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = getOrCreate(writers, database, () => new Map<string, Database.Statement>());
   return getOrCreate(ofFile, sql, () => database.prepare(sql));
@@ -107,7 +107,7 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
 
 /**
  * Upgrades a database to the newest version in one transaction. The migration at index n upgrades from version n to version n + 1.
- * A new file has version 0. Never change a released migration's SQL: append a new migration instead. If it throws
+ * A new file has version 0. Never change a released migration's SQL: append a new migration instead. If this function throws
  * `NewerSchemaError`, the file is unchanged.
  */
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {

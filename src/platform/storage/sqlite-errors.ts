@@ -1,4 +1,4 @@
-/** A database file of zero bytes. */
+/** Thrown for a database file of zero bytes. */
 export class EmptyDatabaseError extends Error {}
 
 /** Returns true if an error or its cause means that a file is damaged, empty or not a database. */
@@ -9,19 +9,19 @@ export function isDamaged(error: unknown): boolean {
   );
 }
 
-/** Returns true if a disk did not accept a write: it is full, failing, or mounted read-only. */
+/** Returns true if the disk did not accept a write, because it is full, failing, or mounted read-only. */
 export function isDiskProblem(error: unknown): boolean {
   return isCausedBy(error, (one) =>
     codeMatches(one, /^(?:SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT)/),
   );
 }
 
-/** Returns true if a disk is full. The operation will work once there is space. */
+/** Returns true if the disk is full. The operation will succeed once there is space. */
 export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, (one) => codeMatches(one, /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/));
 }
 
-/** The remedy for a full disk. */
+/** The remedy for a full disk, for use in error messages. */
 export const MAKE_ROOM = "free space on its disk, and start again";
 
 function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {

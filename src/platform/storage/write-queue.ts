@@ -4,13 +4,13 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
-/** One change to the database. The change runs again if its transaction fails. */
+/** One change to the database, which runs again if its transaction fails. */
 type Write = (session: SqlSession) => Promise<void>;
 
 interface WriteQueueStatus {
-  /** Writes that are not yet durable. */
+  /** Number of writes that are not yet durable. */
   readonly pending: number;
-  /** Offered writes dropped since startup, because the queue was full or the database refused a value. */
+  /** Number of offered writes dropped since startup, because the queue was full or the database rejected a value. */
   readonly dropped: number;
   /** Error of the last transaction; undefined if it succeeded. */
   readonly error: string | undefined;
@@ -22,15 +22,18 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Returns true if an error means that this process must stop writing. All pending writes are then discarded. */
+  /** Returns true if an error means that this process must stop writing, in which case all pending writes are discarded. */
   readonly isFinal?: (error: unknown) => boolean;
   /** Called with the error when writes start to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
 }
 
-/** How many writes made with `offer` may be pending. Each may contain several hundred rows. */
+/** Maximum number of pending writes made with `offer`. A write may contain several hundred rows. */
 const MAX_OFFERED = 200;
-/** Maximum number of writes per transaction. A commit waits for the disk only once, regardless of the number of writes. */
+/**
+ * Maximum number of writes per transaction. Batching saves time, because a commit waits for the disk only once, regardless of the
+ * number of writes.
+ */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -44,17 +47,17 @@ interface BatchTries extends Tries {
 }
 
 /**
- * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. The first added write
- * starts the writing.
+ * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. Adding a write starts
+ * the writing.
  *
- * If the process is killed, only the last writes are lost, never a write in the middle. A program that can repeat its last steps
- * therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
+ * If the process is killed, only the most recent writes are lost, never a write in the middle. A program that can repeat its last
+ * steps therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
  */
 export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** The numbers of the last added and the last discarded write. */
+  /** The sequence numbers of the last added write and the last discarded write. */
   let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
@@ -71,7 +74,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     discarded = added;
     progress.wake();
   };
-  /** Removes writes from the front, unless they have already been discarded. */
+  /** Removes a batch from the front of the queue, unless it has already been discarded. */
   const remove = (batch: readonly PendingWrite[]): void => {
     if (writes[0] === batch[0]) writes.splice(0, batch.length);
     progress.wake();
@@ -119,7 +122,10 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     // Start in a microtask, so that the writes of one program step share a transaction.
     queueMicrotask(() => void run());
   };
-  /** Resolves once all earlier writes are durable. Rejects if any was discarded, and with the signal's reason on abort. */
+  /**
+   * Resolves once all writes added before the call are durable. Rejects if any was discarded, and with the signal's reason on
+   * abort.
+   */
   const flushed = async (signal: AbortSignal): Promise<void> => {
     const upTo = added;
     for (;;) {
@@ -130,7 +136,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     }
   };
   return {
-    /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
+    /** Appends a write that must not be lost. The caller must limit the number of such writes by waiting for `flushed`. */
     push: (write: Write): void => add({ write, mayDrop: false }),
     /** Appends a write that may be lost. If the queue is full, the write is dropped and counted. */
     offer: (write: Write): void => {
@@ -141,12 +147,12 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     flushed,
     discard,
     status: (): WriteQueueStatus => ({ pending: writes.length, dropped, error }),
-    /** Stops retrying after an error. Writes that are not durable by then are lost. */
+    /** Stops retrying after an error. Writes that are not durable at that point are lost. */
     stop: (): void => stopped.abort(new Error("the store is closed")),
   };
 }
 
-/** Returns true if the database rejects a value or statement, so that a retry would fail too: SQLSTATE 22, 23 and 42. */
+/** Returns true if the database rejects a value or statement (SQLSTATE 22, 23 and 42), so that a retry would fail too. */
 function isUnacceptable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return true;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,4 +1,4 @@
-/** HTML that is inserted without escaping. Only {@link html} and {@link rawElement} create it; all other text is escaped. */
+/** HTML that is inserted without escaping. Only {@link html} and {@link rawElement} create such HTML; all other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-/** A value in a template. Strings are escaped; undefined and false are omitted. */
+/** A value in a template, where strings are escaped, and undefined and false are omitted. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
 /** Template tag that escapes every value except {@link Html}. Values may appear in content and in quoted attributes. */
@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** Creates a `style` or `script` element. The text is not escaped, so pass only the program's own constants. */
+/** Creates a `style` or `script` element. The text is not escaped, so pass only constants from the program itself. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }

@@ -13,14 +13,14 @@ export interface PageView {
 export interface LivePlace {
   /** The route's path, for example "/", "/costs" or "/queries/:id". */
   readonly path: string;
-  /** Describes what the page shows, in Markdown without a trailing period. */
+  /** Description of what the page shows, in Markdown without a trailing period. */
   readonly about: string;
-  /** Name in the navigation. A page without a name is linked only from other pages. */
+  /** Name in the navigation. A page without one appears only as a link on other pages. */
   readonly name?: string;
 }
 
 export interface LivePage extends LivePlace {
-  /** Returns the current content. Rendering is expensive, so identical views share the result. */
+  /** Returns the page's current content. Rendering is expensive, so identical views share the result. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
 
@@ -31,7 +31,7 @@ export interface LivePageOptions {
 
 /** Time between updates. An update without changes serves as a heartbeat. */
 const EVERY_MS = 2_000;
-/** Subscribers to identical views share content younger than this. */
+/** Maximum age of content that subscribers to identical views share. */
 const SHARED_MS = 1_000;
 /** Maximum number of open pages. Each page takes up a connection, and each distinct view is rendered separately. */
 const MAX_SUBSCRIBERS = 32;

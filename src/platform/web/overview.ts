@@ -20,15 +20,15 @@ export interface PartRow {
   readonly verdict: string;
   /** The part's main number, with its unit. */
   readonly number: string;
-  /** Wall-clock time of the row's data, in ms. Undefined if nothing has been read. */
+  /** Wall-clock time of the row's data, in ms; undefined if nothing has been read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** Recent history, shown as a sparkline. Undefined if there is none. */
+  /** Recent history, shown as a sparkline; undefined if there is none. */
   readonly trend: Trend | undefined;
 }
 
-/** Returns the part in the worst state. */
+/** Returns the first part with the worst tone, or undefined if there are no parts. */
 export function worstOf(parts: readonly PartRow[]): PartRow | undefined {
   return parts.toSorted((a, b) => SEVERITY.indexOf(a.tone) - SEVERITY.indexOf(b.tone))[0];
 }
@@ -85,7 +85,7 @@ export const OVERVIEW_ROUTE = getJson(
   }),
 );
 
-/** Creates `GET /api/overview`, which serves this server's own parts to its neighbours. */
+/** Creates `GET /api/overview`, which serves this server's own parts to neighbouring servers. */
 export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
   return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
@@ -110,7 +110,7 @@ const MAX_PARTS = 250;
 const MAX_TEXT = 200;
 const MAX_BARS = 120;
 
-/** Reads all neighbours' parts. A neighbour that cannot be read in time gets a row that states the reason. */
+/** Reads all neighbours' parts, with a row that states the reason for each neighbour that cannot be read in time. */
 export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
   return (await Promise.all(neighbours.map(readNeighbour))).flat();
 }
@@ -137,7 +137,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
   }
 }
 
-/** Parses a reply from {@link overviewRoute}. Throws if the reply has a different format. */
+/** Parses a reply from {@link overviewRoute}. Throws if the reply has another format. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
   const root = new JsonField(value, "", (path, expected) => new Error(`${path}: expected ${expected}`));
   return root

@@ -1,9 +1,9 @@
 /**
- * Script for all status pages. A page is complete without the script.
+ * Script for all status pages, which are complete without it.
  *
  * The script receives changed sections as server-sent events and updates only the nodes that differ, which preserves focus,
- * selection and open details. If no event arrives in time, the script marks the page as stale. It sends the token for an action
- * in a header and stores the token only in memory.
+ * selection and open details. If no event arrives in time, the script marks the page as stale. For an action, the script sends the
+ * token in a header. It stores the token only in memory.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

@@ -10,46 +10,46 @@ import { PAGE_STYLE } from "./page-style.ts";
 export interface PageSection {
   /** Id of the section's element, stable across renderings. */
   readonly id: string;
-  /** Name for screen readers. */
+  /** Name of the section for screen readers. */
   readonly label: string;
   readonly content: Html;
 }
 
 export interface PageContent {
-  /** Browser tab title. Starts with the problem, if there is one. */
+  /** Title of the browser tab, which starts with the problem, if there is one. */
   readonly title: string;
-  /** HTTP status: 404 if the page's subject does not exist. Default: 200. */
+  /** HTTP status: 404 if the page's subject does not exist, otherwise 200. */
   readonly status?: 404;
   /** Wall-clock time at which the data was read, in ms. */
   readonly asOfMs: number;
-  /** Path to the same data as JSON. */
+  /** Path of the same data as JSON. */
   readonly json?: string;
-  /** Navigation for this page. Default: the program's navigation. */
+  /** Navigation for this page; by default, the program's navigation. */
   readonly nav?: PagePlace["nav"];
-  /** In page order. */
+  /** The page's sections, from top to bottom. */
   readonly sections: readonly PageSection[];
 }
 
 /** The parts of a page that do not change while it is open. */
 export interface PageFrame {
-  /** For example "Interchain-query relayer". */
+  /** Heading of every page, for example "Interchain-query relayer". */
   readonly heading: string;
   readonly version: string;
   /** Wall-clock time at which the program started, in ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Explains where to find the token that actions require. Default: in the configuration. */
+  /** Explanation of where to find the token that actions require; by default, in the configuration. */
   readonly token?: Html;
 }
 
 interface PagePlace extends PageFrame {
-  /** The pages in the navigation. Empty for a program with a single page. */
+  /** The pages in the navigation; empty for a program with a single page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
   readonly path: string;
 }
 
 interface PageTimes {
-  /** Wall-clock time, in ms. */
+  /** Current wall-clock time, in ms. */
   readonly nowMs: number;
   /** Time between page updates, in ms. */
   readonly everyMs: number;

@@ -3,12 +3,12 @@ import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** How good or bad a state is. Pages always show a tone with a word and a sign, never by colour alone. */
+/** How good or bad a state is. Pages show a tone not only as a colour, but always with a word and a sign. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
 export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
 
-/** Renders a text with the sign and colour of its tone. */
+/** Renders a text with the sign and colour of the given tone. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${text}</span>`;
 }
@@ -38,7 +38,7 @@ export interface Fact {
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
-  /** True if the value is too long for one column and takes two. */
+  /** True if the value takes up two columns, because it is too long for one. */
   readonly isWide?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** True if the column is omitted on phones, which show each row as a card, because another page shows the same data. */
+  /** True if the column is omitted on phones, because another page shows the same data. */
   readonly isMinor?: boolean;
   /** Link in the column header that sorts by this column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
@@ -65,15 +65,15 @@ export interface Column<Row> {
 /** A table whose first column names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** True if only screen readers get the caption, because the heading above the table says the same. */
+  /** True if only screen readers present the caption, because the heading above the table says the same. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Returns the id of a row's element. Ids are unique on the page. */
+  /** Returns the id of a row's element, which must be unique on the page. */
   readonly rowId?: (row: Row) => string;
 }
 
-/** Renders a table. The ARIA roles keep it a table for screen readers even when CSS turns the rows into cards. */
+/** Renders a table with ARIA roles, which keep it a table for screen readers even when CSS turns the rows into cards. */
 export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
   return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
     isCaptionHidden !== true && html`<caption>${caption}</caption>`
@@ -114,7 +114,7 @@ export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** Renders an amount in display units, with the exact value as a tooltip, or in base units if the denom has no display unit. */
+/** Renders an amount in display units with the exact value as a tooltip, or in base units if the denom has no display unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A stacked bar in {@link barPlot}: its segments from the bottom up. Undefined if there is no data for that time. */
+/** The segments of a stacked bar in {@link barPlot}, from the bottom up. Undefined if there is no data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -8,11 +8,11 @@ export type Bar =
 export interface BarPlot {
   /** Name of the plotted quantity, with its unit. */
   readonly title: string;
-  /** Describes the plot in words, in the caption and for screen readers. */
+  /** Description of the plot in words, for the caption and for screen readers. */
   readonly summary: string;
   /** Evenly spaced bars, oldest first. */
   readonly bars: readonly Bar[];
-  /** Labels below the first and last bars. */
+  /** Labels below the first bar (`from`) and the last bar (`to`). */
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
@@ -25,7 +25,7 @@ const HEIGHT = 110;
 const BASE = HEIGHT - 18;
 const TOP = 18;
 
-/** Renders stacked bars as a figure. The vertical axis starts at 0. */
+/** Renders stacked bars as a figure, whose vertical axis starts at 0. */
 export function barPlot({ title, summary, bars, from, to, format, limit }: BarPlot): Html {
   const totals = bars.map((bar) => (bar ?? []).reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(0, ...totals, limit?.value ?? 0);
@@ -90,14 +90,14 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}: its style, and its height from 0 to 1. Null if there is no data for that time. */
+/** A bar in {@link sparkline}: its style, and its height from 0 to 1; null if there is no data for that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
 /** The recent history of a value, as evenly spaced bars, oldest first. */
 export interface Trend {
-  /** Describes the trend and its period in words, for example "last 24 hours: 2 hours below full pay". */
+  /** Description of the trend and its period, for example "last 24 hours: 2 hours below full pay". */
   readonly text: string;
   readonly bars: readonly TrendBar[];
 }
@@ -118,7 +118,7 @@ export function sparkline({ text, bars }: Trend): Html {
   return html`<svg class="spark" viewBox="0 0 ${Math.max(1, bars.length) * 4} ${SPARK_HEIGHT}" role="img" aria-label="${text}">${paths}</svg>`;
 }
 
-/** Draws a bar for the share that is left, from 0 to 1. `text` is the bar's label for screen readers. */
+/** Draws a bar for a remaining share from 0 to 1. `text` is the bar's label for screen readers. */
 export function gaugeBar(share: number, text: string, style: "good" | "weak" | "bad"): Html {
   const width = short(Math.max(0, Math.min(1, share)) * 100);
   return html`<svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${text}"><path class="b-${style}" d="M0 0h${width}v4h-${width}z"/></svg>`;

@@ -7,10 +7,10 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** A row in {@link timelinePlot}. Periods may overlap: bad periods are drawn over good ones, and good ones over unknown ones. */
+/** A row in {@link timelinePlot}. Where periods overlap, bad periods are drawn over good ones, and good ones over unknown ones. */
 export interface TimelineRow {
   readonly name: string;
-  /** Describes the row in words, for screen readers. */
+  /** Description of the row in words, for screen readers. */
   readonly summary: string;
   /** Unknown periods, drawn as outlines. */
   readonly unknown: readonly Stretch[];
@@ -21,10 +21,10 @@ export interface TimelineRow {
 }
 
 export interface TimelinePlot {
-  /** What the plot shows, which period it covers, and what it means. */
+  /** Caption that states what the plot shows, which period it covers, and what it means. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
-  /** Labels below the start and end of the time axis. */
+  /** Labels below the start (`from`) and the end (`to`) of the time axis. */
   readonly from: string;
   readonly to: string;
 }
@@ -32,7 +32,7 @@ export interface TimelinePlot {
 /** Width of a row in SVG units. The row is scaled to the page width. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
-/** Minimum width of a period, so that even an instant is visible. */
+/** Minimum width of a drawn period, so that even an instant is visible. */
 const LEAST = 2;
 
 /** Renders rows of periods on a shared time axis. Good, bad and unknown periods differ in shape as well as in colour. */
@@ -60,7 +60,7 @@ function pathOf(stretches: readonly Stretch[], style: string, height: number): H
   return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
 }
 
-/** Merges periods that are too close to tell apart, so that the output stays small even for a week of short periods. */
+/** Merges periods that are too close together to distinguish, so that the output stays small even for a week of short periods. */
 function merged(stretches: readonly Stretch[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

@@ -18,21 +18,21 @@ import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame 
 
 export interface EventSessionOptions {
   readonly endpoint: string;
-  /** Expected chain id. Undefined accepts any chain. */
+  /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
-  /** Maximum time without a frame of any kind, including pongs. Must exceed `pingIntervalMs`. */
+  /** Maximum time without a frame of any kind, including pongs; must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Maximum time without an event. Must exceed the block time. */
+  /** Maximum time without an event; must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping. If it returns the name of a better endpoint, the session ends. */
+  /** Called before each ping. If this function returns the name of a better endpoint, the session ends. */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,7 +45,7 @@ interface EventSessionDeps {
 
 /**
  * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
- * if the session ended because that endpoint was found. Otherwise, rejects with the reason.
+ * if the session ended because that endpoint was found. Rejects with the reason if the connection ends otherwise.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -83,7 +83,10 @@ interface EventSocketListener {
   readonly onClosed: (reason: string) => void;
 }
 
-/** Opens a connection. Rejects with `unreachable` or the signal's reason. An abort also closes an open connection. */
+/**
+ * Opens a WebSocket connection. Rejects with `unreachable`, or with the signal's reason on abort. An abort also closes an open
+ * connection.
+ */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
 /** Creates a function that connects to an endpoint's `/websocket`. A frame larger than `maxFrameBytes` closes the connection. */
@@ -155,7 +158,7 @@ function unreachable(endpoint: string, reason: string): ClientError {
   );
 }
 
-/** Sends requests over one connection and handles all incoming frames. It aborts `session` once the connection is unusable. */
+/** Sends requests over one connection and handles all incoming frames. Aborts `session` once the connection is unusable. */
 function createFrameExchange(options: EventSessionOptions, deps: EventSessionDeps, session: AbortController) {
   const requests = new Map<number, Deferred<unknown>>();
   const subscriptions = new Map<number, string>();
@@ -186,7 +189,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
 
   /**
    * Subscribes again after the node has cancelled one subscription. A node cancels a subscription if the client reads too slowly,
-   * but keeps the connection and the other subscriptions. If the renewal fails, the session ends, and the next endpoint is used.
+   * but keeps the connection and the other subscriptions. If subscribing again fails, the session ends and the next endpoint is
+   * used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);
@@ -245,7 +249,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Two deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
+     * Both deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
      * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal that.
      * With a subscription to block headers, every block produces an event, so the second deadline must exceed the block time.
      */

@@ -8,8 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A notice from a subscription. `connected` arrives whenever a connection has subscribed to all queries. `missed` means that
- * events may have been lost, so that the reader must read the chain's state again.
+ * A notice from a subscription. `connected` arrives whenever a new connection has subscribed to all queries. `missed` means that
+ * events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -26,14 +26,14 @@ export type ChainNotice =
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
-  /** Runs until the signal aborts. Reconnects after connection errors. */
+  /** Runs until the signal aborts, and reconnects after connection errors. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Removes the oldest notice, waiting for one if the queue is empty. Supports a single reader. */
+  /** Removes and returns the oldest notice, after waiting for one if the queue is empty. Supports only one reader. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
 
-/** Creates a queue of notices for one reader. If the queue is full, new notices are dropped and replaced by one `missed`. */
+/** Creates a queue of notices for one reader. While the queue is full, new notices are dropped and replaced by one `missed`. */
 export function createNoticeQueue(capacity: number) {
   const queue = createBoundedQueue<ChainNotice>(capacity + 1);
   let isGapMarked = false;
@@ -50,7 +50,7 @@ export function createNoticeQueue(capacity: number) {
   return { offer, next: queue.take };
 }
 
-/** A decoded WebSocket frame. `id` identifies the request to which the frame belongs; it is -1 if there is none. */
+/** A decoded WebSocket frame, where `id` is the id of the request to which the frame belongs, or -1 if there is no such request. */
 export type EventFrame = { readonly id: number } & (
   | { readonly kind: "response"; readonly result: unknown }
   /** Error response to a request, or the cancellation of the subscription with this id. */
@@ -64,7 +64,7 @@ export type DecodedEvent =
   | { readonly kind: "ignored"; readonly reason: string }
   | { readonly kind: "unreadable"; readonly error: ClientError };
 
-/** Decodes a frame's text. Throws `bad-answer` if it is not a JSON-RPC response. */
+/** Decodes a frame's text. Throws `bad-answer` if the text is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
   const response = parseRpcResponse(parseJson(source), endpoint);
@@ -78,7 +78,7 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
 }
 
-/** Decodes an event. Errors are returned as values, because one bad event must not end the connection. */
+/** Decodes an event, and returns errors as values, because one malformed event must not end the connection. */
 function readEvent(data: JsonField): DecodedEvent {
   try {
     return decodeEvent(data.member("type").asText(), data.member("value"));

@@ -9,16 +9,16 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one endpoint. Only one is used at a time; after a failure, the next one is tried. */
+  /** At least one endpoint. Only one endpoint is used at a time; after a failure, the next one is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that endpoint has stayed the
-   * best for `moveAfterMs`. By default, the stream uses the order of `endpoints` and never moves.
+   * Endpoint names, best first (`EndpointPool.order`). The subscription moves to the best endpoint once that endpoint has been the
+   * best for `moveAfterMs`. By default, it uses the order of `endpoints` and never moves.
    */
   readonly order?: () => readonly string[];
-  /** Id of the chain that every endpoint must serve. Undefined accepts any chain. */
+  /** Id of the chain that every endpoint must serve, or undefined to accept any chain. */
   readonly chainId: string | undefined;
-  /** CometBFT queries. A node accepts five per connection (`max_subscriptions_per_client`) of up to 512 characters each. */
+  /** CometBFT event queries, at most 512 characters each. A node accepts five per connection (`max_subscriptions_per_client`). */
   readonly queries: readonly string[];
   readonly limits?: Partial<SubscriptionLimits>;
   readonly network?: NetworkOptions;
@@ -32,9 +32,11 @@ const DEFAULT_SUBSCRIPTION_LIMITS = {
   eventDeadlineMs: 30_000,
   /** Maximum number of notices waiting for the reader. */
   queueCapacity: 10_000,
-  /** How long another endpoint must be the best before the stream moves to it. A late block does not trigger a move. */
+  /**
+   * How long another endpoint must be the best before the subscription moves to it, so that one late block does not trigger a move.
+   */
   moveAfterMs: 20_000,
-  /** Wait before the next attempt. It stays short, so that events flow within seconds once an endpoint is back. */
+  /** Backoff between connection attempts, kept short so that events arrive within seconds once an endpoint is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
 
@@ -42,7 +44,7 @@ export type SubscriptionLimits = typeof DEFAULT_SUBSCRIPTION_LIMITS;
 
 const SOCKET_LIMITS = { connectTimeoutMs: 2_500, maxFrameBytes: 64 * 1024 * 1024 };
 
-/** Creates a subscription. `run` opens the first connection. Throws `bad-endpoint`. */
+/** Creates a subscription whose first connection is opened by `run`. Throws `bad-endpoint` for an invalid URL. */
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
   deps: Pick<ChainClientDeps, "clock" | "random" | "logger">,
@@ -110,16 +112,21 @@ export function createWebSocketSubscription(
   return { run, next: queue.next, isConnected: () => isConnected };
 }
 
-/** Creates a picker that tries every route once per round of connection attempts. `order` lists endpoint names, best first. */
+/**
+ * Creates a route picker, which returns every route once per round of connection attempts. `order` returns endpoint names, best
+ * first.
+ */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
   order: SubscriptionOptions["order"] | undefined,
 ) {
   const tried = new Set<T>();
   return {
-    /** Starts a new round. */
+    /** Starts a new round, in which every route may be tried again. */
     restart: (): void => tried.clear(),
-    /** Returns the best route not yet tried in this round, or the first of the next round. Undefined if there are no routes. */
+    /**
+     * Returns the best route not yet tried in this round, or of a new round once all were tried. Undefined if there are no routes.
+     */
     next: (): T | undefined => {
       if (tried.size === routes.length) tried.clear();
       const rest = routes.filter((route) => !tried.has(route));
@@ -137,7 +144,7 @@ interface BetterFinderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Creates a function that returns a better endpoint than `name`, once that endpoint has been the best for `moveAfterMs`. */
+/** Creates a function that returns a better endpoint than `name` once the better one has been the best for `moveAfterMs`. */
 export function createBetterFinder(
   name: string,
   { order, moveAfterMs, clock }: BetterFinderOptions,

@@ -17,7 +17,7 @@ export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
   /** Returns the gas price to offer instead of the chain's price. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
-    /** Time between polls for a transaction. Default: 500 ms. */
+    /** Time between polls for a transaction; 500 ms by default. */
     readonly pollMs?: number;
   };
 }
@@ -28,7 +28,7 @@ export interface TxSenderDeps extends TxWindowDeps {
 
 const DEFAULT_POLL_MS = 500;
 
-/** Creates a sender. It reads the account on the first call. */
+/** Creates a transaction sender, which reads the account on its first call. */
 export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: TxSenderDeps): TxSender {
   const { pollMs = DEFAULT_POLL_MS, ...limits } = options.limits ?? {};
   const deadlineMs = limits.confirmDeadlineMs ?? DEFAULT_WINDOW_LIMITS.confirmDeadlineMs;
@@ -64,14 +64,17 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result ?? { kind: "skipped", reason: "not broadcast" };
   };
 
-  /** Returns true once a new block has arrived and the transactions of callers that gave up are final. */
+  /** Returns true once a new block has arrived and earlier transactions that nobody waits for are final. */
   const isOpen = async (signal: AbortSignal): Promise<true | undefined> => {
     const { latestHeight } = await client.status(signal);
     await window.confirm(latestHeight, signal);
     return window.isOpen(latestHeight) || undefined;
   };
 
-  /** Broadcasts, then broadcasts again if the sequence was uncertain. Throws the JSON-RPC error of a refusal. */
+  /**
+   * Broadcasts a transaction, and broadcasts it once more if the sequence was uncertain. If the node refuses it with a JSON-RPC
+   * error, throws that error.
+   */
   const broadcast = async (draft: TxDraft, signal: AbortSignal): Promise<BroadcastResult> => {
     let result = await broadcastOnce(draft, signal);
     if (result.kind === "skipped") {
@@ -120,7 +123,7 @@ function toOutcome<T>(tx: FlightTx | undefined, gasLimit: bigint, confirmation: 
   return { hash, bytes, gasLimit, feeAmount, confirmation };
 }
 
-/** Returns the error of a refusal. A sequence mismatch on the second attempt is a refusal too. */
+/** Returns a refused transaction's error, also for a sequence mismatch on the second attempt. */
 function refusalOf(
   result: Exclude<BroadcastResult, { readonly kind: "in-flight" }>,
 ): Extract<Confirmation, { readonly kind: "refused" }> {

@@ -31,7 +31,7 @@ import type {
 export interface TxWindowOptions {
   readonly chainId: string;
   readonly gasPrice: GasPricePolicy;
-  /** Memo of every transaction. The SDK's default limit is 256 characters. */
+  /** Memo of every transaction, at most 256 characters by the SDK's default. */
   readonly memo: string;
   readonly limits?: Partial<WindowLimits>;
 }
@@ -39,11 +39,11 @@ export interface TxWindowOptions {
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Maximum time in flight. Matters only if the chain halts before the timeout height. */
+  /** Maximum time in flight, which matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
 }
 
-/** Suitable for block times of one to a few seconds. */
+/** Default limits, suitable for block times of one to a few seconds. */
 export const DEFAULT_WINDOW_LIMITS: WindowLimits = { timeoutBlocks: 20n, confirmDeadlineMs: 90_000 };
 
 /** Maximum number of broadcasts of the same bytes while the node does not respond. */
@@ -54,7 +54,7 @@ export interface TxWindowDeps {
   readonly client: Pick<PooledChainClient, "grpcQuery" | "pool">;
   readonly signer: Signer;
   readonly clock: Clock;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
 }
@@ -63,19 +63,21 @@ interface WindowState {
   readonly options: TxWindowOptions;
   readonly deps: TxWindowDeps;
   readonly limits: WindowLimits;
-  /** The account with its next sequence. If undefined, the account is read from the chain. */
+  /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
-  /** Sequence that the mempool probably expects; undefined if unknown. Used in simulations, where the node corrects it. */
+  /**
+   * Sequence that the mempool probably expects; undefined if unknown. Only simulations use it, and the node's error corrects it.
+   */
   expected: bigint | undefined;
   /** Transactions in flight, by sequence. */
   flights: readonly Flight[];
-  /** True if the mempool may expect a sequence other than ours. Nothing is sent until all flights are final. */
+  /** True if the mempool may expect a different sequence than this window. No transaction is sent until all flights are final. */
   isUncertain: boolean;
-  /** Nothing is sent below this height. */
+  /** No transaction is sent below this height. */
   closedBelow: bigint;
 }
 
-/** Creates a window with no flights. It reads the account on the first call. */
+/** Creates a window that has no flights and reads the account on its first call. */
 export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): TxWindow {
   const state: WindowState = {
     options,
@@ -120,13 +122,12 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
   };
 }
 
-/** Maximum number of sequences that a simulation tries. */
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence that the mempool probably expects, and then with the sequences that the node names. A simulation
- * runs on the mempool's state, which already includes transactions not yet in a block, and more transactions may arrive in the
- * meantime.
+ * Simulates with the sequence that the mempool probably expects, and then with the sequences that the node's errors name. A
+ * simulation runs on the mempool's state, which already includes transactions not yet in a block, and more transactions may arrive
+ * in the meantime.
  */
 async function simulate(
   state: WindowState,
@@ -150,7 +151,7 @@ async function simulate(
   }
 }
 
-/** Signs all drafts, one after another. If a signer outside this process fails, no sequence has been used. */
+/** Signs all drafts. If an external signer fails, no sequence is used up. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -184,9 +185,9 @@ function withSequence(account: AccountState, added: number): AccountState {
 }
 
 /**
- * Broadcasts all transactions without waiting for one another. Over several connections, a transaction may overtake the previous
- * one, so that the node refuses its sequence. It is then sent again once the previous one has been accepted, which is safe
- * because the same bytes can be included only once.
+ * Broadcasts all transactions without waiting for one another. Over several connections, a transaction may overtake its
+ * predecessor, so that the node refuses its sequence. The refused transaction is sent again once the node has accepted its
+ * predecessor. This is safe, because the same bytes can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -211,7 +212,10 @@ async function broadcastAfter(
   return (await before).kind === "accepted" ? broadcast() : first;
 }
 
-/** Broadcasts the same bytes until the node responds. This is safe, because inclusion uses up the sequence. */
+/**
+ * Broadcasts the same bytes until the node responds. Repeating the broadcast is safe, because each sequence can be included only
+ * once.
+ */
 async function broadcastUntilClear(
   { deps }: WindowState,
   { bytes, tx: { hash } }: Flight,
@@ -242,7 +246,7 @@ async function broadcastOnce(
   }
 }
 
-/** Updates the window after a broadcast. `account` contains the first transaction's sequence. */
+/** Updates the window after a broadcast. `account` has the first transaction's sequence. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,
@@ -278,9 +282,9 @@ function recordOutcomes(
 }
 
 /**
- * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
- * process. The sequence that the mempool expects includes these transactions, and a simulation with the sequence from the last
- * block reveals the expected sequence. Takes two reads. Rejects with `ClientError`.
+ * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
+ * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
+ * transactions. Makes two reads and rejects with `ClientError`.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

@@ -15,22 +15,24 @@ import type { Confirmation, FinalTx, FlightTx, TxFailure } from "./tx-types.ts";
 export interface Flight {
   readonly tx: FlightTx;
   readonly bytes: Uint8Array;
-  /** No later block can include the transaction. */
+  /** Last height at which a block can include the transaction. */
   readonly timeoutHeight: bigint;
-  /** Monotonic time at which the wait for the transaction ends, ms. */
+  /** Monotonic time, in ms, at which the wait for the transaction ends. */
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block searched; used if there is no transaction index. Absent if no block has been searched. */
+  /** Last block searched for the transaction without a transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
-  /** When nodes started to refuse rebroadcasts, and why. */
+  /** Height at which nodes started to refuse rebroadcasts, and the kind of reason. */
   readonly refused: Refusal | undefined;
 }
 
 interface Refusal {
-  /** Height of the first such refusal. */
+  /** Height of the first refusal with this kind of reason. */
   readonly at: bigint;
-  /** True if the rejections report a used sequence: a block contains this transaction or another one with the same sequence. */
+  /**
+   * True if the node reports that the sequence is used: a block contains this transaction or another one with the same sequence.
+   */
   readonly isSequence: boolean;
 }
 
@@ -41,14 +43,14 @@ interface FlightDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Number of blocks to wait for a missing transaction, because CometBFT indexes it only after its block is known. */
+/** Number of blocks to wait for a missing transaction, because CometBFT indexes a transaction only after its block is known. */
 const INDEX_SLACK = 2n;
-/** A transaction that is not included within this many blocks is broadcast again, because its node may have dropped it. */
+/** A transaction that is not included within this many blocks is broadcast again, because the node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
 
 /**
- * Looks up all flights at `height`. A flight is lost if no block includes it and no later block can. `isUncertain`: a node may
- * have dropped some flights, so they are broadcast again after one block.
+ * Looks up all flights at the chain's `height`. A flight is lost if no block includes it and no later block can. If `isUncertain`
+ * is true, a node may have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
   flights: readonly Flight[],
@@ -99,7 +101,10 @@ export async function confirmFlights(
 
 const DEADLINE_PASSED = "not in a block before its deadline";
 
-/** Returns why a flight is over: its timeout height or (if the chain halts) its deadline passed, or the chain was reset. */
+/**
+ * Returns why a flight is over: its timeout height has passed, its deadline has passed (if the chain halts), or the chain was
+ * reset.
+ */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
@@ -112,8 +117,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Broadcasts the bytes again. A mempool that still contains the bytes responds that they are in its cache. A mempool that has
- * lost the bytes accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
+ * Broadcasts a flight's bytes again. A mempool that still contains them responds that they are in its cache. A mempool that has
+ * lost them accepts them again or reports why it cannot. If no block will include the bytes, `lost` is the reason.
  */
 async function checkFlight(
   flight: Flight,
@@ -144,12 +149,12 @@ async function checkFlight(
   }
 }
 
-/** Maximum number of blocks that one search for transactions reads. The next search continues where it ended. */
+/** Maximum number of blocks that one search for transactions reads. The next search continues from there. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
- * `found` is undefined if no block contains the transaction, "unknown" if no node can be queried now, and "no-index" if no index
- * is usable.
+ * Result of a search. `found` is undefined if no block contains the transaction, "unknown" if no node can be queried now, and
+ * "no-index" if no node has a usable index.
  */
 interface Search {
   readonly flight: Flight;
@@ -255,7 +260,7 @@ export type BroadcastOutcome =
       /** The JSON-RPC error, if there was no response from CheckTx. */
       readonly cause?: ClientError;
     })
-  /** There was no usable response, so the node may or may not have the transaction. */
+  /** No usable response arrived, so the node may or may not have the transaction. */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
 /**

@@ -5,22 +5,22 @@ import { isRecord, type JsonObject, parseJson, stringifyJson } from "../../../pl
 import { ClientError } from "../../client-error.ts";
 
 export interface SignerProgram {
-  /** The program, as a path or a name found in `PATH`, and its arguments. They are not passed through a shell. */
+  /** The program (a path, or a name found in `PATH`) and its arguments, which are run without a shell. */
   readonly command: readonly string[];
   /** Maximum time for one response, including program startup. */
   readonly deadlineMs: number;
   /** Maximum number of unanswered requests. */
   readonly concurrency: number;
-  /** Names of environment variables passed to the program besides {@link PLAIN_VARIABLES}. */
+  /** Names of environment variables passed to the program in addition to {@link PLAIN_VARIABLES}. */
   readonly environment: readonly string[];
 }
 
-/** Variables that are always passed on. All others may be secret. */
+/** Environment variables that are always passed to the program. All others may contain secrets. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
-/** Maximum number of waiting requests. A relayer signs a handful of transactions per block. */
+/** Maximum number of requests waiting to be sent. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** A program that gets no requests for this long is closed, because it belongs to a replaced configuration or a standby. */
+/** A program without requests for this long is closed, because it belongs to a replaced configuration or a standby relayer. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -42,8 +42,8 @@ interface Pending {
 }
 
 /**
- * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits on
- * its own, breaks the protocol, misses a deadline, or has had no request for a minute. The next request starts it again, with
+ * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits on its
+ * own, breaks the protocol, misses a deadline, or has had no request for a minute. The next request restarts the program, with
  * backoff after failures. The program does not keep this process alive.
  */
 export class SignerConnection {
@@ -93,7 +93,10 @@ export class SignerConnection {
     );
   }
 
-  /** Sends as many requests as the concurrency allows. First starts the program, unless it is running or must not run yet. */
+  /**
+   * Sends as many requests as the concurrency allows, and first starts the program if necessary. Sends nothing during a restart
+   * backoff.
+   */
   #sendWaiting(): void {
     if (this.#retry !== undefined || this.#waiting.size === 0) return;
     clearTimeout(this.#idle);
@@ -195,7 +198,7 @@ export class SignerConnection {
     setTimeout(() => child.kill("SIGKILL"), KILL_MS).unref();
   }
 
-  /** Handles a program that has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
+  /** Records that a program has ended or is no longer used. Fails its requests and schedules a restart for waiting requests. */
   #ended(child: Child, problem: string): void {
     if (child !== this.#child) return;
     this.#child = undefined;
@@ -216,7 +219,10 @@ export class SignerConnection {
     this.#retry.unref();
   }
 
-  /** A program may exit after responding to one or a few requests. The next process gets unanswered requests first. */
+  /**
+   * Starts a new process for the remaining requests after an orderly exit, because a program may exit after a few responses.
+   * Requests that were sent but not answered go first.
+   */
   #resend(): void {
     this.#child = undefined;
     const later = [...this.#waiting];

@@ -23,20 +23,20 @@ import type { WireMessage } from "./tx-types.ts";
 import { addressBytes } from "../../keyring/key-record.ts";
 
 export type SigningKey =
-  /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0. */
+  /** A BIP-39 mnemonic and an HD path, by default m/44'/118'/0'/0/0. */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
-  /** 32 bytes in hex. */
+  /** A private key of 32 bytes in hex. */
   | { readonly kind: "private-key"; readonly hex: Secret }
   /** A key in an SDK keyring. */
   | ({ readonly kind: "keyring" } & KeyringKey)
   /** A key held by another program. */
   | ({ readonly kind: "external" } & SignerProgram);
 
-/** Signs with one secp256k1 key. */
+/** Signs transactions with one secp256k1 key. */
 export interface Signer {
-  /** bech32 */
+  /** The signing account's bech32 address. */
   readonly address: string;
-  /** compressed, 33 bytes */
+  /** The compressed secp256k1 public key, 33 bytes. */
   readonly publicKey: Uint8Array;
   /** Address of the account that pays the fees through a fee grant; "" if the signing account pays. */
   readonly feeGranter: string;
@@ -45,8 +45,8 @@ export interface Signer {
 }
 
 /**
- * Creates a signer. `prefix` is its address's bech32 prefix. Throws `ClientError`: `bad-key`, which contains no part of the key,
- * or `signer` if an external program fails.
+ * Creates a signer. `prefix` is the bech32 prefix of its address. Throws `ClientError`: `bad-key`, whose message contains no part
+ * of the key, or `signer` if an external program fails.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
@@ -79,7 +79,7 @@ function badKey(kind: string): ClientError {
   return new ClientError({ code: "bad-key", kind }, `the signing account's ${kind} cannot be used`);
 }
 
-/** Content of a transaction, without its signature. */
+/** Contents of a transaction without its signature. */
 export interface TransactionDraft {
   readonly messages: readonly WireMessage[];
   readonly memo: string;
@@ -102,7 +102,7 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a transaction without a fee for simulation. The only signature is empty, because a simulation does not verify it. */
+/** Encodes a transaction for simulation, without a fee. Its signature is empty, because a simulation does not verify signatures. */
 export function encodeForSimulation(
   draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
   signer: Signer,
@@ -146,8 +146,8 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). Asks for the account's
- * public key once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
+ * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). Requests the account's
+ * public key only once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
  * another type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {
@@ -157,7 +157,7 @@ async function openExternalAccount(program: SignerProgram, prefix: string) {
   return {
     address: encodeBech32(prefix, addressBytes(publicKey)),
     publicKey,
-    /** Returns r and s, verified and with a low s. */
+    /** Returns the verified signature: r and s, with a low s. */
     sign: async (document: SignDoc): Promise<Uint8Array> => {
       const bytes = SignDoc.encode(document).finish();
       const digest = sha256(bytes);
@@ -197,7 +197,7 @@ function problemText(text: string): string {
   return plain.length > MAX_PROBLEM_CHARACTERS ? `${plain.slice(0, MAX_PROBLEM_CHARACTERS)}…` : plain;
 }
 
-/** Accepts a compressed or uncompressed point, or a SubjectPublicKeyInfo in DER. */
+/** Converts a compressed or uncompressed point, or a SubjectPublicKeyInfo in DER, to a compressed public key. */
 function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
   try {
     const point = bytes.length === 33 || bytes.length === 65 ? bytes : pointOf(bytes);
@@ -217,7 +217,10 @@ function pointOf(der: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url"));
 }
 
-/** Accepts r and s, or ASN.1 DER. Both s and n − s are valid, but chains accept only the lower one. */
+/**
+ * Converts a signature (r and s, or ASN.1 DER) to r and s with a low s. Both s and n − s are valid, but chains accept only the
+ * lower one.
+ */
 function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Array {
   const { Signature, Point } = secp256k1;
   try {

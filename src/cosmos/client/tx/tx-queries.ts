@@ -11,12 +11,12 @@ import { ClientError, refusalLog } from "../../client-error.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 
-/** The SDK's code for a transaction that is too large. Also used if the node refuses the request because of its size. */
+/** The SDK's code for a transaction that is too large. It also represents a request that the node refuses because of its size. */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 /**
- * Simulates an encoded transaction. A refusal by the application is returned as an outcome, as is a request that exceeds the
- * node's limit ({@link TX_TOO_LARGE}). Other errors are thrown.
+ * Simulates an encoded transaction. Returns an outcome even if the application refuses the transaction or the request exceeds the
+ * node's size limit ({@link TX_TOO_LARGE}), but throws other errors.
  */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
@@ -39,7 +39,7 @@ export async function simulateTransaction(
   }
 }
 
-/** Returns true if a local chain's node ended a simulation because it took too long. */
+/** Returns true if a localnet node ended a simulation because the simulation took too long. */
 export function endedAtDeadline({ log }: { readonly log: string }): boolean {
   return log.includes("code = DeadlineExceeded");
 }
@@ -50,7 +50,7 @@ export function failedMessageIndex(log: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** `sdk/32`: "account sequence mismatch" */
+/** Code of `sdk/32`, "account sequence mismatch". */
 const SEQUENCE_MISMATCH = 32;
 
 /** Returns true if CheckTx refused a transaction because of its sequence. */
@@ -66,13 +66,13 @@ export function expectedSequence(log: string): bigint | undefined {
 
 /** Rules for a transaction's gas price. */
 export interface GasPricePolicy {
-  /** Fee denom. */
+  /** Denom in which fees are paid. */
   readonly denom: string;
-  /** Multiplier for the chain's price, at least 1. Covers a price increase before inclusion. */
+  /** Multiplier for the chain's price, at least 1. It covers a price increase before the transaction is included. */
   readonly multiplier: Dec18;
-  /** Maximum price to pay per unit of gas. */
+  /** Maximum price per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. If undefined, a missing fee market is an error. */
+  /** Price on a chain without a fee market. Without a fallback, a missing fee market is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -92,7 +92,9 @@ export async function readGasPrice(
   }
 }
 
-/** Decodes a `GasPriceResponse`. On the wire, a decimal is an integer in units of 10^-18; "0.0025" is accepted too. */
+/**
+ * Decodes a `GasPriceResponse`. On the wire, a decimal is an integer in units of 10^-18, but text such as "0.0025" is accepted too.
+ */
 export function decodeGasPrice(response: Uint8Array): Dec18 {
   const amount = GasPriceResponse.decode(response).price?.amount ?? "";
   if (/^\d{1,60}$/.test(amount)) return BigInt(amount);
@@ -102,7 +104,7 @@ export function decodeGasPrice(response: Uint8Array): Dec18 {
 
 /**
  * Returns the chain's price times the multiplier, up to the cap. Throws `gas-price-above-cap` if the chain's price alone exceeds
- * the cap, because the chain would refuse the transaction.
+ * the cap, because the chain would refuse a transaction at the cap.
  */
 export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
   if (basePrice > policy.cap)
@@ -124,13 +126,15 @@ export function feeFor(gasPrice: Dec18, gasLimit: bigint): bigint {
   return ceilDec18(gasPrice * gasLimit);
 }
 
-/** Account number and next sequence. */
+/** An account's number and next sequence. */
 export interface AccountState {
   readonly accountNumber: bigint;
   readonly sequence: bigint;
 }
 
-/** Reads an account in the latest state, including vesting and module accounts. Throws `no-account` if it does not exist. */
+/**
+ * Reads an account in the latest state, including vesting and module accounts. Throws `no-account` if the account does not exist.
+ */
 export async function readAccount(
   client: Pick<ChainClient, "grpcQuery">,
   address: string,

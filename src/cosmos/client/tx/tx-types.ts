@@ -6,7 +6,7 @@ export interface WireMessage {
   readonly value: Uint8Array;
 }
 
-/** A transaction's error code. */
+/** Why a transaction failed: its ABCI code, codespace and log. */
 export interface TxFailure {
   readonly code: number;
   readonly codespace: string;
@@ -42,12 +42,15 @@ export type Confirmation =
     })
   /** CheckTx refused the transaction. */
   | (TxFailure & { readonly kind: "refused" })
-  /** No block included it up to the timeout height, or until the deadline. `isUncertain`: a later block may still include it. */
+  /**
+   * No block included the transaction by its timeout height or deadline. If `isUncertain` is set, a later block may still include
+   * the transaction.
+   */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome extends Pick<FlightTx, "hash" | "gasLimit" | "feeAmount"> {
-  /** Encoded size in bytes. */
+  /** Size of the encoded transaction, in bytes. */
   readonly bytes: number;
   readonly confirmation: Confirmation;
 }
@@ -59,15 +62,15 @@ export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit">
 
 /** Sends transactions from one account, one at a time, signed with SIGN_MODE_DIRECT. */
 export interface TxSender {
-  /** bech32 */
+  /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /**
-   * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence mismatch. Throws
-   * if no final state is known: on abort, or if a read before the broadcast fails.
+   * Prices, signs and broadcasts a transaction and waits for its final state. Retries once after a sequence mismatch. Throws if no
+   * final state is known: on abort, or if a read before the broadcast fails.
    */
   readonly send: Send<SendOutcome>;
-  /** Like `send`, without waiting for a block. */
+  /** Like `send`, but does not wait for a block. */
   readonly broadcast: Send<BroadcastOutcome>;
 }
 
@@ -78,27 +81,29 @@ export interface TxDraft {
   readonly gasLimit: bigint;
 }
 
-/** A broadcast transaction that is not final: a node has accepted it, or it is unknown whether the broadcast arrived. */
+/** A broadcast transaction that is not yet final. Either a node has accepted it, or it is unknown whether the broadcast arrived. */
 export interface FlightTx {
   readonly hash: Uint8Array;
   readonly sequence: bigint;
-  /** Encoded size in bytes. */
+  /** Size of the encoded transaction, in bytes. */
   readonly size: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
 }
 
 export type BroadcastResult =
-  /** `isUncertain`: no node has confirmed that it accepted the transaction. */
+  /** The transaction was broadcast. If `isUncertain` is set, no node has confirmed that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
-  /** The node refused the transaction; no block will include it. */
+  /** The node refused the transaction, so no block will include it. */
   | (TxFailure & {
       readonly kind: "refused";
       readonly tx: FlightTx;
-      /** The JSON-RPC error, e.g. about a full mempool; undefined if CheckTx rejected it. */
+      /** The JSON-RPC error, e.g. about a full mempool; absent if CheckTx refused the transaction. */
       readonly cause?: ClientError;
     })
-  /** The transaction itself has no error: an earlier transaction was rejected, or the sequence was uncertain. */
+  /**
+   * The transaction was not accepted, although it has no error itself: an earlier one was refused, or the sequence was uncertain.
+   */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
 export interface FinalTx {
@@ -116,17 +121,17 @@ export interface ChainMoment {
  * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: a single caller
  * broadcasts and confirms, one call at a time. Simulations may run at any time.
  *
- * After an irregularity (a lost transaction, or a sequence that the node does not expect), the window stays closed until
- * everything in flight is final. The account is then read again. An abandoned transaction can never be included alongside its
- * replacement, because both have the same sequence.
+ * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final, and then
+ * reads the account again. An abandoned transaction can never be included alongside its replacement, because both have the same
+ * sequence.
  */
 export interface TxWindow {
-  /** bech32 */
+  /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
-  /** Reads the gas price. Throws `ClientError`, also if the price exceeds the cap. */
+  /** Reads the gas price to offer. Throws `ClientError`, e.g. if the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Returns true if the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
+  /** Returns true if the next sequence is certain at this height. If the sequence is uncertain, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in order. Returns the results in the same order. Throws `ClientError` if the
@@ -139,10 +144,10 @@ export interface TxWindow {
   ) => Promise<readonly BroadcastResult[]>;
   /**
    * Returns the transactions that have become final, in sequence order. Rebroadcasts the bytes of overdue transactions, since a
-   * node may have dropped them. Call it after each block. Throws only the signal's reason and errors that an operator must fix,
+   * node may have dropped them. Call this after each block. Throws only the signal's reason and errors that an operator must fix,
    * e.g. if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
-  /** In sequence order. */
+  /** Returns the transactions in flight, in sequence order. */
   readonly inFlight: () => readonly FlightTx[];
 }

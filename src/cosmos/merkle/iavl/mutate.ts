@@ -8,8 +8,9 @@ import { childOf, goesLeft, type IavlNode, type Inner, newInner, newLeaf, type R
  */
 
 /**
- * Sets `key` to `value` and returns the new root. The nodes from the root to the leaf are new; all others are shared, so older
- * roots stay valid. Setting a key to its current value also creates a new leaf, because the leaf's version is hashed.
+ * Sets `key` to `value` and returns the new root. The nodes on the path from the root to the leaf are new. All other nodes are
+ * shared, so older roots stay valid. Setting a key to its current value also creates a new leaf, because the leaf's version is
+ * hashed.
  */
 export function setKey(
   root: IavlNode | undefined,
@@ -22,8 +23,8 @@ export function setKey(
 }
 
 /**
- * Removes `key`. Returns an object with the new root, which is undefined if the tree is now empty. Returns undefined if the tree
- * does not contain the key. Shares nodes like `setKey`.
+ * Removes `key`, sharing nodes like `setKey`. Returns an object with the new root, which is undefined if the tree is now empty.
+ * Returns undefined if the tree does not contain the key.
  */
 export function removeKey(
   root: IavlNode | undefined,
@@ -84,9 +85,9 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
 }
 
 /**
- * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, a single and
- * a double rotation both restore the balance, but their hashes differ. Go then uses the single rotation, so `leansBack` is a
- * strict comparison.
+ * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, both a single
+ * and a double rotation restore the balance, but with different hashes. In this case Go uses the single rotation, so `leansBack` is
+ * a strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {
   const left = childOf(node, "left", read);

@@ -3,14 +3,14 @@ import { CodedError, unreachable } from "../../../platform/base/errors.ts";
 
 /**
  * Key of a saved node: the version that created it, and its position among that version's nodes. Positions are numbered from 1 in
- * pre-order, so a root created by version v is (v, 1).
+ * pre-order, so the root that version v creates has the id (v, 1).
  */
 export interface NodeId {
   readonly version: number;
   readonly nonce: number;
 }
 
-/** A key with its value. `id` and `hash` are undefined until the version that created the leaf is committed. */
+/** A leaf: a key with its value. `id` and `hash` are undefined until the version that created the leaf is committed. */
 export interface Leaf {
   readonly kind: "leaf";
   readonly height: 0;
@@ -22,8 +22,8 @@ export interface Leaf {
 }
 
 /**
- * An inner node. `key` is the smallest key in the right subtree: smaller keys are on the left. `left` and `right` are nodes, or
- * ids of saved nodes that are not in memory.
+ * An inner node, whose `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are
+ * nodes, or ids of saved nodes that are not in memory.
  */
 export interface Inner {
   readonly kind: "inner";
@@ -37,12 +37,12 @@ export interface Inner {
 }
 
 /**
- * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash` at the
- * commit, and a child when it is read from storage.
+ * A leaf or an inner node. Nodes are immutable, because many versions share them, but three fields are set once after creation:
+ * `id` and `hash` on commit, and a child when it is read from storage.
  */
 export type IavlNode = Leaf | Inner;
 
-/** Reads a saved node. Throws `IavlError` if it is missing or broken. */
+/** Reads a saved node. Throws `IavlError` if the node is missing or broken. */
 export type ReadNode = (id: NodeId) => IavlNode;
 
 /** Creates a leaf without an id or hash. */
@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns a child. A child that is not in memory is read from storage and then kept in memory. */
+/** Returns a child. If the child is not in memory, reads it from storage and keeps it in memory. */
 export function childOf(node: Inner, side: "left" | "right", read: ReadNode): IavlNode {
   const child = node[side];
   if ("kind" in child) return child;
@@ -124,14 +124,14 @@ function writePrefix(node: IavlNode, version: number): void {
 const ID_BYTES = 12;
 const HASH_BYTES = 32;
 
-/** Facts about an {@link IavlError}. `what` completes "it has …". */
+/** Facts of an {@link IavlError}. `what` completes the message "it has …". */
 type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
-/** A saved node is missing or broken, or a caller passed an empty key or a version that the tree does not have. */
+/** Thrown if a saved node is missing or broken, or if a caller passes an empty key or a version that the tree does not have. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
 /** Encodes a node id: the version as 8 bytes and the nonce as 4 bytes, both big-endian. */
@@ -143,7 +143,7 @@ export function encodeNodeId(id: NodeId): Uint8Array {
   return bytes;
 }
 
-/** Writes the lower 32 bits, big-endian. Creating a `DataView` would cost more than all other work on an id. */
+/** Writes the lower 32 bits, big-endian. Creating a `DataView` would take longer than all other work on an id. */
 function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 24;
   bytes[at + 1] = value >>> 16;
@@ -179,7 +179,7 @@ export function encodeNode(
   return writer.copy();
 }
 
-/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` would not write. */
+/** Decodes the node with this id. Throws `IavlError` for any bytes that `encodeNode` would not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
   const reader = new Reader(bytes);
   const height = reader.varint();
@@ -242,7 +242,7 @@ class Reader {
     return this.at === this.source.length;
   }
 
-  /** Multiplies instead of shifting, because JavaScript shifts work on 32 bits. */
+  /** Reads an unsigned varint, multiplying instead of shifting because JavaScript shifts are limited to 32 bits. */
   private uvarint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {

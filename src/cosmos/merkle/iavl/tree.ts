@@ -17,27 +17,27 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlView, rootHashOf } from "./view.ts";
 
-/** Number of latest versions whose nodes a tree with storage keeps in memory. */
+/** Number of most recent versions whose nodes a tree with storage keeps in memory. */
 const RECENT_VERSIONS = 16;
 
 export interface IavlStorage {
-  /** Returns the bytes of the node with this id, as returned by a `commit`. */
+  /** Returns the bytes of the node with this id, as a `commit` returned them in `writes`. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;
-  /** Stored versions, ascending. `rootId` is undefined for an empty tree. The last version is the latest. */
+  /** Stored versions, in ascending order. `rootId` is undefined for an empty tree. */
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator reads the tree as it
+ * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator sees the tree as it
  * was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
  *
- * Without storage, all nodes stay in memory. With storage, the tree reads nodes on demand.
+ * Without storage, all nodes stay in memory.
  *
- * With storage, only nodes of the working tree and of the latest 16 versions stay in memory, so the caller must store a commit's
- * writes before the 16th commit after it. The first commit of a new tree is version `firstVersion`. Throws `IavlError` if a node
- * is missing or broken, as does every read.
+ * With storage, the tree reads nodes on demand and keeps only the nodes of the working tree and of the latest 16 versions in
+ * memory, so the caller must store a commit's writes before the 16th commit that follows. The first commit of a new tree is version
+ * `firstVersion`. Throws `IavlError` if a node is missing or broken, as does every read.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
@@ -50,11 +50,11 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
-    /** Throws `IavlError` for an empty key. */
+    /** Sets a key in the working tree, and throws `IavlError` if the key is empty. */
     set: (key: Uint8Array, value: Uint8Array): void => {
       working = setKey(working, requireKey(key), value, read);
     },
-    /** Returns false if the tree does not contain the key. */
+    /** Removes a key from the working tree, or returns false if the tree does not contain it. */
     remove: (key: Uint8Array): boolean => {
       const removal = removeKey(working, key, read);
       if (removal !== undefined) working = removal.root;
@@ -65,8 +65,8 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
-     * Saves the working tree as the next version. The caller stores `writes`, the new nodes. `rootId` names a node of an older
-     * version if nothing changed, and is undefined for an empty tree.
+     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the root's
+     * id, which is from an older version if nothing changed and undefined for an empty tree.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -80,13 +80,13 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     rollback: (): void => {
       working = rootNode(latest(), read);
     },
-    /** Returns a retained version, or undefined. */
+    /** Returns a retained version, or undefined if the version is not retained. */
     at: (version: bigint): IavlView | undefined => {
       const found = retained.findLast((candidate) => BigInt(candidate.version) === version);
       return found && createIavlView(version, rootNode(found, read), read);
     },
     /**
-     * Removes a retained version. Returns the ids of nodes that no retained version needs, for the caller to delete. Throws
+     * Removes a retained version and returns the ids of nodes that no retained version needs, for the caller to delete. Throws
      * `IavlError` for the latest version and for a version that is not retained.
      */
     release: (version: bigint): readonly Uint8Array[] => releaseVersion(retained, version, read),
@@ -98,8 +98,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id. The garbage collector can then free the nodes that no newer version shares. One call
- * per commit is enough, because each commit makes one more version obsolete.
+ * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares. One
+ * call per commit is enough, because each commit makes one more version obsolete.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -138,7 +138,7 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Converts a version to a number. The codec writes 2 * version (zigzag), which must stay exact, so the limit is 2^52. */
+/** Converts a version to a number. The zigzag encoding doubles the version and must stay exact, so the limit is 2^52. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
@@ -150,7 +150,7 @@ interface NodeBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Sets the id and hash of every new node under `root`, and returns these nodes encoded, children before parents. */
+/** Sets the id and hash of every new node in the tree at `root`. Returns these nodes in encoded form, children before parents. */
 function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
   const writes: NodeBytes[] = [];
   let nonce = 0;
@@ -191,12 +191,12 @@ interface VersionRoot {
 }
 
 /**
- * Returns the nodes that are in `released` but in no retained version. `retained` names the nearest retained version on each
- * side.
+ * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest retained versions before and
+ * after `released`.
  *
- * A node is in every version from the version that created it to the last version that contains it, without gaps. The returned
- * nodes were therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id
- * also covers its subtree, and the walk visits only nodes that changed between the three versions.
+ * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id also covers
+ * its subtree, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,
@@ -220,7 +220,7 @@ function nodesOnlyIn(
   return found;
 }
 
-/** Visits parents before children. Visits a node's children only if `enter` returns true for it. */
+/** Visits parents before children, and a node's children only if `enter` returns true for the node. */
 function visitTree(root: VersionRoot["root"], read: ReadNode, enter: (id: NodeId) => boolean): void {
   const pending: (IavlNode | NodeId)[] = root === undefined ? [] : [root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

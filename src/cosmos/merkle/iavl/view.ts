@@ -13,7 +13,7 @@ import {
   savedId,
 } from "./node.ts";
 
-/** A key with its value. The bytes belong to the tree and must not be changed. */
+/** A key with its value, whose bytes belong to the tree and must not be changed. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 type Order = "ascending" | "descending";
@@ -22,11 +22,11 @@ export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
   readonly size: () => number;
-  /** Iterates over entries with start <= key < end. Undefined means no bound. Reads nodes lazily. */
+  /** Iterates over entries with start <= key < end, reading nodes lazily. An undefined bound means no limit. */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array, order?: Order) => IterableIterator<IavlEntry>;
 }
 
-/** A saved version. It never changes. */
+/** A saved, immutable version of a tree. */
 export interface IavlView extends IavlReader {
   readonly version: bigint;
   readonly rootHash: Uint8Array;
@@ -34,7 +34,7 @@ export interface IavlView extends IavlReader {
   readonly proof: (key: Uint8Array) => Uint8Array;
 }
 
-/** Creates a reader. Each call reads the tree whose root `rootNow` returns at that time. */
+/** Creates a reader. Each call reads the tree whose root `rootNow` returns at the time of the call. */
 export function createIavlReader(rootNow: () => IavlNode | undefined, read: ReadNode): IavlReader {
   return {
     get: (key) => findLeaf(rootNow(), key, read)?.value,
@@ -65,15 +65,15 @@ function* entriesOf(leaves: Iterable<Leaf>): IterableIterator<IavlEntry> {
 }
 
 const NOTHING = new Uint8Array();
-/** Length of a hash. It prefixes each hash in a node's preimage. */
+/** Length prefix of each hash in a node's preimage. */
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
  * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree contains `key` with its value, or that it does not
  * contain `key`.
  *
- * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. In these
- * cases, the function returns a proof that does not verify, as a Go node does.
+ * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. For these, the
+ * function returns a proof that does not verify, as a Go node does.
  */
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
@@ -99,7 +99,7 @@ function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
   return { key: node.key, value: node.value, leafPrefix: nodePrefix(node), steps: steps.toReversed() };
 }
 
-/** Splits an inner node's preimage at the hash of the child from which the path comes. */
+/** Splits an inner node's preimage into the parts before and after the hash of the child on the path. */
 function stepAt(node: Inner, comesFromLeft: boolean, read: ReadNode): ProofStep {
   const prefix = nodePrefix(node);
   if (comesFromLeft) {
@@ -116,7 +116,7 @@ function nodePrefix(node: IavlNode): Uint8Array {
   return hashPrefix(node, savedId(node).version);
 }
 
-/** A range of keys: start <= key < end. Undefined means no bound. */
+/** A range of keys: start <= key < end. An undefined bound means no limit. */
 interface KeyRange {
   readonly start: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;
@@ -129,7 +129,7 @@ function findLeaf(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): 
   return node !== undefined && equalBytes(node.key, key) ? node : undefined;
 }
 
-/** Iterates over the leaves in a range. Reads nodes lazily. */
+/** Iterates over the leaves in a range, reading nodes lazily. */
 function* walk(
   root: IavlNode | undefined,
   { start, end }: KeyRange,

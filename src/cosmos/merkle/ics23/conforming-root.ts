@@ -21,7 +21,7 @@ export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<Has
 
 /**
  * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). The key and value must not be empty. The error message is the same as in Go.
+ * `Calculate`, in one pass). Rejects an empty key or value. Error messages are the same as in Go.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   // The decoder followed the path and checked every step.
@@ -55,8 +55,8 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
  */
 
 /**
- * Lengths of the rest of an IAVL inner prefix after its three numbers. For a left child, 1 byte: the length of the child's hash.
- * For a right child, 34 bytes: the left sibling's length-prefixed hash, then the length of the child's hash.
+ * Valid lengths of the part of an IAVL inner prefix after its three numbers. For a left child, it is 1 byte: the length of the
+ * child's hash. For a right child, it is 34 bytes: the left sibling's length-prefixed hash, then the length of the child's hash.
  */
 const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
 
@@ -79,7 +79,7 @@ function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string
 
 /**
  * Checks an inner operation. Returns Go's error message, or the height in the IAVL prefix (Infinity for the Tendermint spec).
- * `layer` counts from 1 at the leaf's parent. A node at layer n has a height of at least n.
+ * `layer` counts from 1 at the leaf's parent. The node's height must be at least its layer.
  */
 function checkStep(step: InnerOp, layer: number, spec: ProofSpec): number | string {
   if (step.hash !== SHA256) return `unexpected HashOp: ${step.hash}`;
@@ -110,16 +110,16 @@ function startsWithZero(
   return op.prefixEnd > op.prefixStart && bytes[op.prefixStart] === 0;
 }
 
-/** The height in an IAVL prefix, and the position after its three numbers. */
+/** The height in an IAVL prefix, and the position after the prefix's three numbers. */
 interface IavlNumbers {
   readonly height: number;
   readonly end: number;
 }
 
 /**
- * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must not be
- * negative. Returns Go's error message if they are malformed. A height above 2^53 is rounded: it is only compared with a layer,
- * which is at most 1024.
+ * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). The three numbers are zigzag varints and
+ * must not be negative. Returns Go's error message if they are malformed. A height above 2^53 is rounded, which is safe because it
+ * is only compared with a layer of at most 1024.
  */
 function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNumbers | string {
   let at = start;
@@ -152,9 +152,15 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-/** Buffer for preimages. One buffer suffices, because the functions are synchronous and compute the digest before returning. */
+/**
+ * Buffer for hash preimages. One buffer suffices, because all functions that use it are synchronous and compute the digest before
+ * they return.
+ */
 const SCRATCH = Buffer.alloc(512);
-/** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third as long as a hash. */
+/**
+ * `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. The views are created in advance, because creating one takes a third as
+ * long as hashing.
+ */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
   SCRATCH.subarray(0, length),
 );
@@ -164,7 +170,7 @@ const HASH_BYTES = 32;
  */
 const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
-/** Length up to which a loop is faster than a call into the runtime. */
+/** Length in bytes up to which a loop is faster than a call into the runtime. */
 const SHORT = 64;
 
 export function toHashText(bytes: Uint8Array): HashText {
@@ -203,8 +209,8 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 }
 
 /**
- * Computes a leaf's hash with the operations that both specs require: SHA-256 of the prefix, the key and the SHA-256 of the
- * value. The key and value hash are length-prefixed.
+ * Computes a leaf's hash as both specs require: SHA-256 of the prefix, the key and the SHA-256 of the value. The key and value hash
+ * are length-prefixed.
  */
 function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;
@@ -271,7 +277,7 @@ function writeHash(text: HashText, target: number): void {
   for (let at = 0; at < HASH_BYTES; at++) SCRATCH[target + at] = text.charCodeAt(at);
 }
 
-/** Writes an unsigned varint to `SCRATCH`. Returns the position after it. */
+/** Writes an unsigned varint to `SCRATCH` and returns the position after it. */
 function writeUvarint(value: number, target: number): number {
   let at = target;
   let rest = value;
@@ -284,11 +290,11 @@ const [IAVL_SPEC] = SDK_SPECS;
 
 /** Follows one proof's path while the decoder reads it. */
 export interface PathRun {
-  /** Returns the cached path that equals the remaining bytes, from `start` to the end of the proof, or undefined. */
+  /** Returns the cached path that equals the bytes from `start` to the end of the proof, or undefined if there is none. */
   readonly findCached: (start: number) => CachedPath | undefined;
-  /** Checks and hashes a decoded step. Returns false if the step does not conform to the spec. */
+  /** Checks and hashes a decoded step, or returns false if the step does not conform to the spec. */
   readonly apply: (step: InnerOp) => boolean;
-  /** Returns the root and adds the path to the cache. Returns undefined if the path is too long. */
+  /** Returns the root and adds the path to the cache, or returns undefined if the path is too long. */
   readonly finish: () => HashText | undefined;
 }
 

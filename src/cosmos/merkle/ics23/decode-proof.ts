@@ -13,9 +13,9 @@ import {
 } from "./proof-types.ts";
 import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
-/** Maximum size of a proof. CometBFT rejects requests of this size, so no larger proof can reach a real chain. */
+/** Maximum size of a proof. CometBFT rejects requests of this size, so a larger proof could not reach a real chain anyway. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
-/** Maximum number of steps in a path. The specs allow 128; between the two limits, the error message is the same as in Go. */
+/** Maximum number of steps in a path. The specs allow only 128, but a path between the two limits fails with Go's error message. */
 export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -27,9 +27,9 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
 export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
 
 /**
- * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). An operation's type and key
- * are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to the bytes, which must not
- * change while it is in use.
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). Ignores each operation's type
+ * and key. As in Go, an undefined list is an error, but an empty list is not. The result refers to the bytes, which must not change
+ * while it is in use.
  */
 export function decodeMerkleProof(
   operations: readonly Uint8Array[] | undefined,
@@ -50,7 +50,7 @@ export function decodeMerkleProof(
 }
 
 /**
- * Decodes a `CommitmentProof`. A follower follows the paths of existence proofs as they are read. The error is Go's decoding
+ * Decodes a `CommitmentProof`, while an optional follower follows the paths of its existence proofs. The error is Go's decoding
  * error, or "<nil>" if the bytes contain no proof. The result refers to the bytes, which must not change while it is in use.
  */
 export function decodeCommitmentProof(
@@ -91,7 +91,9 @@ function readCommitmentProof(
   return proof;
 }
 
-/** Reads a proof of absence. The paths of its two neighbours share most steps, so a follower saves time even for one proof. */
+/**
+ * Reads a proof of absence. The paths of the proof's two neighbours share most steps, so a follower saves time even for one proof.
+ */
 function readNonExistence(
   reader: WireReader,
   bytes: Buffer,
@@ -169,8 +171,8 @@ function readExistence(
 }
 
 /**
- * Reads one step. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
- * the run, or undefined if it cannot continue.
+ * Reads one step of a path. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
+ * the path run, or undefined if it cannot continue.
  */
 function readStep(reader: WireReader, proof: ExistenceDraft, run: PathRun | undefined): PathRun | undefined {
   const { path } = proof;

@@ -7,12 +7,12 @@ import { bytesField, concat, messageField } from "../../../platform/base/bytes.t
  */
 
 /**
- * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string four times as fast as in a Buffer,
+ * A hash as a string with one character per byte ("latin1"). Node returns a digest four times as fast in a string as in a Buffer,
  * and a string can be a `Map` key.
  */
 export type HashText = string;
 
-/** `cosmos.ics23.v1.LeafOp`. Operations are values of the enums `HashOp` and `LengthOp`. */
+/** `cosmos.ics23.v1.LeafOp`. The operations are values of the enums `HashOp` and `LengthOp`. */
 export interface LeafOp {
   readonly hash: number;
   readonly prehashKey: number;
@@ -36,7 +36,7 @@ export interface InnerOp {
   readonly suffixEnd: number;
 }
 
-/** `cosmos.ics23.v1.ExistenceProof`: path operations go from the leaf to the root. */
+/** `cosmos.ics23.v1.ExistenceProof`: the operations in its path go from the leaf to the root. */
 export interface ExistenceProof {
   readonly bytes: Buffer;
   readonly keyStart: number;
@@ -75,10 +75,10 @@ export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }
 
-/** Format of proofs for one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
+/** Format of proofs for one kind of tree (`ics23.ProofSpec`), with sizes in bytes. Both kinds of tree use SHA-256. */
 export interface ProofSpec {
   readonly name: "iavl" | "tendermint";
-  /** Minimum size of an inner operation's prefix, if it contains no left sibling. */
+  /** Minimum size of an inner operation's prefix that contains no left sibling. */
   readonly minPrefix: number;
   readonly maxPrefix: number;
   /** Size of a sibling in a prefix or suffix. */
@@ -129,7 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it; `detail` is the ics23 error behind it. */
+/** Why a proof is invalid: `text` is ibc-go v8's message, as chains print it, and `detail` is the underlying ics23 error. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;
@@ -153,7 +153,7 @@ export interface ProofStep {
   readonly suffix: Uint8Array;
 }
 
-/** Content of an existence proof. Steps go from the leaf to the root. */
+/** Content of an existence proof, with steps from the leaf to the root. */
 export interface ProofPath {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -174,7 +174,8 @@ export function encodeExistence(path: ProofPath): Uint8Array {
 }
 
 /**
- * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. Undefined means no neighbour on this side.
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. An undefined neighbour means that there is
+ * none on this side.
  */
 export function encodeNonExistence(
   key: Uint8Array,

@@ -11,7 +11,7 @@ import {
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
 
-/** A key and value to verify. An undefined `value` claims that the key is absent. */
+/** A key and value to verify, or an undefined `value` to verify that the key is absent. */
 export interface ProofItem {
   readonly store: string;
   readonly key: Uint8Array;
@@ -21,8 +21,8 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. Returns the same results as `verifyMembership` and `verifyNonMembership` without a cache. Proofs
- * under one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10 MB.
+ * Verifies proofs with a cache. Returns the same results as `verifyMembership` and `verifyNonMembership` without a cache. The cache
+ * saves time, because proofs under one app hash share most of their steps. The cache takes up at most about 10 MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -31,10 +31,12 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
-/** Maximum number of cached upper (multistore) proofs, one per store and app hash. The oldest proof is evicted. */
+/**
+ * Maximum number of cached upper (multistore) proofs, one per store and app hash. Beyond this number, the oldest proof is evicted.
+ */
 const MAX_CACHED_PROOFS = 32;
 
-/** Larger upper proofs are not cached. A real upper proof takes a few hundred bytes. */
+/** Maximum size of a cached upper proof. A real upper proof takes up a few hundred bytes. */
 const MAX_CACHED_BYTES = 16 * 1024;
 
 /** Creates a verifier with an empty cache. */
@@ -58,8 +60,8 @@ export function createProofVerifier(): ProofVerifier {
 }
 
 /**
- * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder below returns
- * the same object for equal upper proofs, so no bytes need to be compared here.
+ * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the caching decoder returns
+ * the same object for equal upper proofs, so the cache compares objects, not bytes.
  */
 function createCachedComputeRoot(): ComputeRoot {
   const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
@@ -74,8 +76,8 @@ function createCachedComputeRoot(): ComputeRoot {
 }
 
 /**
- * Creates a decoder with two caches. Proofs in the store's tree (index 0) share a path follower. For an upper proof with cached
- * bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the received bytes.
+ * Creates a decoder with two caches. Proofs in the store's tree (index 0) share a path follower. An upper proof whose bytes are
+ * cached decodes to the cached object, which contains a copy of the bytes, since the caller may change the original.
  */
 function createCachingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];

@@ -5,7 +5,7 @@ import type { HashText, InnerOp } from "./proof-types.ts";
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
-/** Longer paths are not cached. The specs allow 128 steps, which take up less space. */
+/** Maximum size of a cached path. The 128 steps that the specs allow take up less space. */
 const MAX_PATH_BYTES = 16 * 1024;
 
 /** Encoded steps: `bytes` from `start` to `end`. */
@@ -28,7 +28,7 @@ export interface CachedPath extends PathRange, ComputedRoot {
   readonly from: number;
 }
 
-/** A step that was checked and hashed: the hash below it, and the height in its prefix. */
+/** A step that was checked and hashed: its child's hash, and the height in its prefix. */
 export interface AppliedStep {
   readonly child: HashText;
   readonly height: number;
@@ -48,12 +48,12 @@ interface FollowedPath {
 }
 
 /**
- * Cache of computed roots for one spec. An entry maps the hash below a step to the encoded steps from there on and to the
+ * Cache of computed roots for one spec. An entry maps a step's child hash to the encoded steps from this step on and to the
  * resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed only once.
  *
  * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
- * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`,
- * after the steps have been checked and hashed. At worst, a forged proof can replace an entry, which costs time.
+ * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`, after
+ * the steps have been checked and hashed. At worst, a forged proof can replace an entry, which costs time.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -62,8 +62,8 @@ export interface RootCache {
 }
 
 /**
- * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries take more
- * memory than the copies; with these defaults, the total stays near 10 MB.
+ * Creates an empty cache, which is cleared when it would exceed `maxEntries`, or `maxBytes` of copied paths. Entries take up more
+ * memory than the copies, so the total is about 10 MB with the defaults.
  */
 export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
   const entries = new Map<HashText, CachedPath>();
@@ -120,7 +120,7 @@ function createPathCopier(): (path: PathRange) => PathRange {
   };
 }
 
-/** Adds one entry per applied step. All entries share the copy and the list of steps; each starts at a different step. */
+/** Adds one cache entry per applied step. All entries share the copy and the list of steps, but each starts at a different step. */
 function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, copy: PathRange): void {
   const { path, applied, above } = followed;
   const { bytes, end } = copy;

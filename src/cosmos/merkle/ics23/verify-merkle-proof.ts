@@ -39,7 +39,7 @@ export interface Claim {
   readonly proof: MerkleProof;
 }
 
-/** Result of a verification: ok without a value, or the failure. */
+/** Result of a verification: success without a value, or the failure. */
 export type ProofResult = Result<void, ProofFailure>;
 
 /** Functions that compute the roots of a proof's two trees. */
@@ -48,8 +48,8 @@ export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot
 const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
 
 /**
- * Verifies that the store contains the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). Never
- * throws because of a proof.
+ * Verifies that the store contains the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). An
+ * invalid proof never makes this function throw.
  */
 export function verifyMembership(
   claim: Claim,
@@ -62,7 +62,10 @@ export function verifyMembership(
   return verifyChain(claim, value, 0, computeRoots);
 }
 
-/** Verifies that the store lacks the key (ibc-go v8 `MerkleProof.VerifyNonMembership`, SDK specs). Proofs never make it throw. */
+/**
+ * Verifies that the store lacks the key (ibc-go v8 `MerkleProof.VerifyNonMembership`, SDK specs). An invalid proof never makes this
+ * function throw.
+ */
 export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
   if (error !== undefined) return bad(error);
@@ -105,7 +108,7 @@ function verifyChain(
 
 const VERIFIED: ProofResult = good(undefined);
 
-/** Verifies that proof `index` proves the value under its key. Returns the proof's root. */
+/** Verifies that proof `index` proves the value under its key, and returns the proof's root. */
 function verifyLink(
   claim: Claim,
   value: Uint8Array | HashText,
@@ -148,7 +151,7 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
-/** Creates the failure for a proof of absence. Cases that ICS-23 cannot prove have their own codes. */
+/** Creates the failure for a proof of absence. An absence that ICS-23 cannot prove has its own code. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,
@@ -182,7 +185,8 @@ function hexText(value: Uint8Array | HashText): string {
 
 /**
  * Computes a proof's root with the operations that the proof names, without checking it against a spec (ics23 `Calculate`). Go
- * prints this root when it rejects a proof, so it is only used for error messages. The error message is the same as in Go.
+ * prints this root when it rejects a proof, so only error messages use it. If the computation fails, the error message is the same
+ * as in Go.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);
@@ -222,7 +226,7 @@ function prepare(hashOp: number, lengthOp: number, data: Buffer): Result<Buffer,
   return hashed.ok ? withLength(lengthOp, fromHashText(hashed.value)) : hashed;
 }
 
-/** Node's names for the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions. */
+/** Node's names for the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions in sequence. */
 const HASH_NAMES: ReadonlyMap<number, readonly string[]> = new Map([
   [1, ["sha256"]],
   [2, ["sha512"]],
@@ -260,10 +264,10 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 /**
  * Returns the root of a tree that does not contain `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
  * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one leaf is absent, the other
- * must be the first or last leaf of the tree. The error message is the same as in Go.
+ * must be the first or last leaf of the tree. Error messages are the same as in Go.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. An
- * empty tree has no leaves at all.
+ * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. Nor can
+ * absence be proven in an empty tree, which has no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,
@@ -323,11 +327,11 @@ function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
 }
 
 /**
- * Returns true if no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above that
- * node, they must be equal. At the node, `left` must come from the left child and `right` from the right child. Below it, `left`
+ * Returns true if no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). The two paths meet at some node, above which
+ * they must be equal. At that node, `left` must come from the left child and `right` from the right child. Below that node, `left`
  * must start at its subtree's right-most leaf, and `right` at its subtree's left-most leaf.
  *
- * Returns false if one path is a suffix of the other. Go panics in that case.
+ * Returns false if one path is a suffix of the other, in which case Go panics.
  */
 function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofSpec): boolean {
   let shared = 0;
@@ -347,7 +351,7 @@ function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofS
   );
 }
 
-/** Returns the child's side, according to the lengths of prefix and suffix. Returns undefined if they fit neither side. */
+/** Infers the child's side from the lengths of prefix and suffix. Returns undefined if they fit neither side. */
 function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   const prefix = step.prefixEnd - step.prefixStart;
   const suffix = step.suffixEnd - step.suffixStart;

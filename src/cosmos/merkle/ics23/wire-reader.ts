@@ -1,13 +1,13 @@
-/** Malformed protobuf. The message is the same as in Go's generated decoders. */
+/** Thrown for malformed protobuf, with the same message as Go's generated decoders. */
 export class WireError extends Error {}
 
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a varint may have
- * up to ten bytes and need not be the shortest encoding, a number is truncated to the size of its field, and an unknown field is
- * skipped. Throws `WireError`.
+ * Reads protobuf from `at` to `end`. Accepts the same bytes as Go's generated decoders (gogoproto) and throws `WireError` for
+ * others. A varint may have up to ten bytes and need not be the shortest encoding, a number is truncated to its field's size, and
+ * an unknown field is skipped.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -16,7 +16,7 @@ export class WireReader {
   /** The current field's number and wire type. */
   field = 0;
   wireType = 0;
-  /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster than a bigint. */
+  /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster to process than a bigint. */
   private high = 0;
   private fieldStart = 0;
 
@@ -26,7 +26,7 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** Reads the next field's tag. Returns false at the end. `message` is the message name used in errors. */
+  /** Reads the next field's tag, or returns false at the end of the message. `message` is the message's name for errors. */
   nextField(message: string): boolean {
     if (this.at >= this.end) return false;
     this.fieldStart = this.at;
@@ -52,7 +52,7 @@ export class WireReader {
     return this.varint();
   }
 
-  /** Skips the field's bytes, which start at the returned position and end at `at`. */
+  /** Skips a length-delimited field's bytes, which end at `at`, and returns their start position. */
   startOfBytes(name: string): number {
     if (this.wireType !== WIRE_BYTES) throw wrongWireType(this.wireType, name);
     const length = this.length();
@@ -61,7 +61,7 @@ export class WireReader {
     return this.at - length;
   }
 
-  /** Limits the reader to the message inside the field. Returns the previous `end`, which the caller restores. */
+  /** Limits the reader to the message in the current field. Returns the previous `end`, which the caller restores. */
   enter(name: string): number {
     const start = this.startOfBytes(name);
     const outerEnd = this.end;
@@ -92,7 +92,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Skips a tag and its value. Returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
+  /** Skips a tag and its value, and returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
@@ -115,7 +115,7 @@ export class WireReader {
     return low >>> 0;
   }
 
-  /** Reads a varint. Returns its lower 32 bits as an int32, and sets `high` to the upper 32 bits. */
+  /** Reads a varint, returns its lower 32 bits as an int32, and sets `high` to the upper 32 bits. */
   private varint(): number {
     this.high = 0;
     const first = this.byte();
@@ -148,7 +148,7 @@ function endOfInput(): WireError {
 
 /**
  * `cosmos.ics23.v1` messages that a batch proof can contain: each field's name and type, in the order of the field numbers. A type
- * is bytes, varint, varints (repeated) or a message.
+ * is "bytes", "varint", "varints" (repeated) or a message name.
  */
 const MESSAGES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   BatchProof: fields("Entries BatchEntry"),
@@ -170,8 +170,8 @@ function fields(text: string): readonly (readonly string[])[] {
 }
 
 /**
- * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof needs no
- * decoding, because verification rejects every batch. For a malformed batch, however, Go's decoding error must come first.
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. Verification rejects every
+ * batch proof, so decoding its contents is unnecessary. A malformed batch must still fail with Go's decoding error.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);

@@ -7,45 +7,51 @@ export type Component = "oracle-watchdog" | "oracle-raw" | "icq-relayer" | "rela
 
 /** Values of one series in a test. The labels of the component's target replace `$` in `series`. */
 export interface SeriesCase {
-  /** For example "app_prices{$,ticker=\"btc/usd\"}". */
+  /** The series, for example "app_prices{$,ticker=\"btc/usd\"}". */
   readonly series: string;
-  /** First value. Default: 0. With `clock`, seconds from now. In the second phase, the default is the last value. */
+  /**
+   * First value or, with `clock`, seconds from now. By default, 0 in the first phase, and the first phase's last value in the
+   * second.
+   */
   readonly from?: number;
-  /** Increase per minute. Default: 0. */
+  /** Increase of the value per minute; 0 by default. */
   readonly step?: number;
-  /** Added to the value after the first minute. */
+  /** Amount added to the value after the first minute. */
   readonly jump?: number;
-  /** Minutes after which the series is absent. */
+  /** Number of minutes after which the series is absent. */
   readonly ends?: number;
-  /** The value is a time that advances with the clock. */
+  /** True if the value is a time that advances with the clock. */
   readonly clock?: true;
 }
 
-/** A situation in which the alert fires, followed by one that resolves it. */
+/** A situation in which the alert fires, followed by a situation that resolves the alert. */
 export interface AlertCase {
   readonly fires: readonly SeriesCase[];
   /** A series in `fires` that is missing here continues unchanged. A series that appears only here is absent until then. */
   readonly clears: readonly SeriesCase[];
-  /** Time until the expression becomes true, in addition to `for`. Default: 10m. */
+  /** Time until the expression becomes true, in addition to `for`; 10m by default. */
   readonly trueAfter?: string;
-  /** Time within which the alert is resolved. Default: 15m. */
+  /** Time within which the alert is resolved; 15m by default. */
   readonly resolves?: string;
   /** Why only promtool, and never a real Prometheus, can reproduce this situation. */
   readonly onlyPromtool?: string;
 }
 
-/** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
+/** One alerting rule, from which rules, test cases, inhibitions and runbook sections are generated. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook in `alerts/runbooks`. Alerts that report one problem from different metrics share a name. */
+  /**
+   * Name of the alert's runbook in `alerts/runbooks`, in kebab-case. Alerts that report one problem from different metrics share a
+   * name.
+   */
   readonly name: string;
-  /** CamelCase name in Prometheus and Alertmanager. */
+  /** Name in Prometheus and Alertmanager, in CamelCase. */
   readonly alert: string;
   readonly component: Component;
-  /** "none" notifies nobody. */
+  /** Severity of the alert, which notifies nobody if it is "none". */
   readonly severity: Severity | "none";
-  /** One sentence, the same for all alerts with this name. */
+  /** Summary in one sentence, which all alerts with this name share. */
   readonly summary: string;
-  /** Full sentences, which may contain Prometheus templates. */
+  /** Description in full sentences, which may contain Prometheus templates. */
   readonly description: string;
   /** The problem's consequences and cost, in full sentences. */
   readonly impact: string;
@@ -56,11 +62,11 @@ export interface AlertSpec {
   readonly inhibits: readonly string[];
   /** Labels that an alert shares with the alerts that it causes. */
   readonly scope: readonly string[];
-  /** Undefined if the alert always fires. */
+  /** Situation for the alert's test; undefined if the alert always fires. */
   readonly example: AlertCase | undefined;
 }
 
-/** An alert about the monitoring itself, without the fields that all these alerts share. */
+/** An alert about the monitoring itself, without the fields that are the same for all such alerts. */
 export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "inhibits" | "scope"> & {
   readonly inhibits?: readonly string[];
 };
@@ -78,7 +84,7 @@ export interface GroupSpec {
   readonly alerts: readonly AlertSpec[];
 }
 
-/** Labels of each component's target, which replace `$` in a {@link SeriesCase}. `place` distinguishes targets. */
+/** Returns the labels of a component's target, which replace `$` in a {@link SeriesCase}. `place` distinguishes targets. */
 export function placeLabels(component: Component, place: string): Readonly<Record<string, string>> {
   if (component === "icq-relayer") return { job: place, instance: place };
   if (component === "relaywatch") return { job: "oracle-watchdog", instance: place };
@@ -86,7 +92,10 @@ export function placeLabels(component: Component, place: string): Readonly<Recor
   return { job, instance: `${place}:26660`, chain_id: place, validator: "default" };
 }
 
-/** Returns the Prometheus name of an alert outside the watchdog's table: "relayer-dead-letters" becomes "IcqRelayerDeadLetters". */
+/**
+ * Returns the Prometheus name of an alert that is not in the watchdog's table: "relayer-dead-letters" becomes
+ * "IcqRelayerDeadLetters".
+ */
 export function alertNameOf(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return words[0] === "Relayer" ? `Icq${words.join("")}` : words.join("");

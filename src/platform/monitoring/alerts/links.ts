@@ -2,13 +2,13 @@ import { z } from "zod";
 import { HOUR_MS } from "../../base/time.ts";
 import { httpUrlField, issueText, parsedField } from "../../config/config-fields.ts";
 
-/** The URL that serves the runbooks. Each installation replaces it, as `alerts/README.md` shows. */
+/** The URL that serves the runbooks, which each installation replaces as `alerts/README.md` shows. */
 const RUNBOOKS_URL = "https://runbooks.example/";
 
-/** Grafana's root URL. Each installation replaces it, as `alerts/README.md` shows. */
+/** Grafana's root URL, which each installation replaces as `alerts/README.md` shows. */
 const GRAFANA_URL = "https://grafana.example/";
 
-/** Dashboard uids. Uids appear in links, so they must not change. */
+/** Dashboard uids, which must not change, because they appear in links. */
 export const DASHBOARDS = {
   overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",
@@ -31,17 +31,17 @@ export interface PanelLink {
   readonly panel: string;
 }
 
-/** Panels that show causes, by a pattern for alert names. The first matching pattern applies. */
+/** Panels that show alerts' causes. The first pattern that matches an alert's name applies. */
 export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
 
-/** Returns the panel that shows an alert's cause. Throws if there is none. */
+/** Returns the panel that shows an alert's cause, or throws if there is none. */
 export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
   const found = panels.find(([pattern]) => pattern.test(alert))?.[1];
   if (found === undefined) throw new Error(`${alert} has no panel that shows its cause`);
   return found;
 }
 
-/** Returns the id of the panel or row with this title. Links stay valid when panels move. */
+/** Derives a panel's or row's id from its title, so that links stay valid when panels move. */
 export function panelId(title: string): number {
   let id = 0;
   for (const character of title) id = (id * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
@@ -53,7 +53,7 @@ export function panelPath({ dashboard, panel }: PanelLink): string {
   return `d/${dashboard}?viewPanel=${panelId(panel)}`;
 }
 
-/** Time range of a dashboard around an alert. */
+/** Time range that a dashboard shows around an alert. */
 export const AROUND_ALERT_MS = { before: 2 * HOUR_MS, after: HOUR_MS } as const;
 
 const VARIABLES = new Map([
@@ -87,7 +87,7 @@ export function runbooksUrl(): string {
   return RUNBOOKS_URL;
 }
 
-/** The daemons' pages, for links in dashboards. Each installation replaces these URLs, as `dashboards/README.md` shows. */
+/** The daemons' pages, for links in dashboards. Each installation replaces the URLs as `dashboards/README.md` shows. */
 export const DAEMON_PAGES = {
   watchdog: { title: "Oracle watchdog", url: "https://watchdog.example/" },
   relayer: { title: "Relayer", url: "https://relayer.example/" },
@@ -96,7 +96,7 @@ export const DAEMON_PAGES = {
 
 export type DaemonPage = keyof typeof DAEMON_PAGES;
 
-/** Public URLs of related services, each with a trailing slash. Absent if unknown. */
+/** Public URLs of related services, each with a trailing slash, or absent if unknown. */
 export interface PublicLinks {
   readonly watchdog?: string;
   readonly relayer?: string;
@@ -141,7 +141,7 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
-/** Returns the services with an overview: the daemons and the localnet whose URLs are known, except `own`. */
+/** Returns the services that have an overview, i.e. the daemons and the localnet except `own`, if their URLs are known. */
 export function neighboursOf(
   links: PublicLinks,
   own: DaemonPage | undefined,

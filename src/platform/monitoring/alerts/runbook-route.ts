@@ -7,9 +7,9 @@ import { packageFolder } from "../../process/build-info.ts";
 /** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The start of a runbook, derived from its alert. Links are in Markdown. */
+/** The start of a runbook, derived from its alert, with links in Markdown. */
 export interface RunbookHead {
-  /** Without a full stop. */
+  /** The runbook's title, without a full stop. */
   readonly title: string;
   readonly meaning: string;
   readonly impact: string;
@@ -41,7 +41,7 @@ export function runbookPath(name: string): string {
   return `runbooks/${name}.md`;
 }
 
-/** The parts that a daemon adds before and after the handwritten part of its alert's runbook. */
+/** Parts that a daemon adds before and after the handwritten part of a runbook for one of its alerts. */
 export interface ServedRunbook extends RunbookHead {
   /** The condition under which the alert fires. Absent if the daemon does not evaluate the alert itself. */
   readonly rule?: string;
@@ -56,7 +56,7 @@ export const RUNBOOK_DEFINITION = getText(
 );
 
 /**
- * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them need no other server. A runbook that is not in
+ * Creates `GET /runbooks/NAME.md`: it serves runbooks as text, so that links to them need no other server. A runbook that is not in
  * `runbooks` is read from the package, so one address serves all runbooks.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
@@ -73,7 +73,7 @@ export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiR
   });
 }
 
-/** Returns the package's runbook `name`, with the parts that the daemon adds about its own alert. */
+/** Returns the package's runbook `name`, with the parts that the daemon adds if the alert is its own. */
 async function runbookText(name: string, own: ServedRunbook | undefined): Promise<string> {
   const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
   const file = await readFile(path, "utf8");

@@ -17,7 +17,7 @@ function onProcess(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.process, panel };
 }
 
-/** Creates a case with one series, which has the values `fires` first and then the values `clears`. */
+/** Creates a test case with a single series, whose values are `fires` first and then `clears`. */
 function turns(series: string, fires: Values, clears: Values): AlertCase {
   return { fires: [{ series, ...fires }], clears: [{ series, ...clears }] };
 }

@@ -1,12 +1,12 @@
 import { MINUTE_MS } from "../../base/time.ts";
 import { durationText, parseDurationMs } from "../../config/setting-texts.ts";
 
-/** Converts a duration in a rule, for example "5m", to the duration in the rule file. */
+/** Converts a rule's nominal duration, for example "5m", to the duration in the generated rule file. */
 export type Times = (duration: string) => string;
 
 export const REAL_TIMES: Times = (duration) => duration;
 
-/** Times for a test with real programs: one sixtieth of the duration, within bounds that allow a scrape every second. */
+/** Shortens durations for a test with real programs: to one sixtieth, within bounds that suit a scrape every second. */
 export const SHORT_TIMES: Times = (duration) => {
   if (duration === "0s") return duration;
   // The window in which a rule finds a series that has ended.

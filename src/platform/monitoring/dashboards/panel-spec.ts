@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
  * Grafana's units, and this project's own: `NTRN` for a million base units of the fee denom, `blocks`, `days`, `results/s`, `gas`
- * and `gas/s`. A label's unit is `string`, because with the panel's unit, query 1 would be shown as "1 blocks".
+ * and `gas/s`. A label has the unit `string`, because the panel's unit would make query id 1 appear as "1 blocks".
  */
 type Unit =
   | "percentunit"
@@ -24,31 +24,31 @@ type Unit =
 
 export interface QuerySpec {
   readonly expr: string;
-  /** Legend, with `{{label}}`. */
+  /** Legend, which may contain `{{label}}`. */
   readonly legend: string;
   /** Unit of the query's values if it differs from the panel's. */
   readonly unit?: Unit;
 }
 
-/** A state value: number, word and colour. */
+/** A state: its number, its word and its colour. */
 export type StateSpec = readonly [value: number, text: string, color: string];
 
-/** A table column for a label. `Value` is the query's value. */
+/** A table column for a label, or for the query's value if the label is `Value`. */
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words to show instead of the column's texts. A link still uses the original text. */
+  /** Words to show instead of the column's original texts, which links still use. */
   readonly words?: Readonly<Record<string, string>>;
   /** Words and colours for the column's numbers. */
   readonly states?: readonly StateSpec[];
   /** Colours for the column's numbers. */
   readonly steps?: ColorSteps;
-  /** Target of a click on a cell: the alert's runbook, or a dashboard with this variable set to the cell. */
+  /** Target of a link on a cell: the alert's runbook, or a dashboard with this variable set to the cell. */
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
-  /** Width in pixels. Columns without a width share the remaining width. */
+  /** Width in pixels. Columns without one share the remaining width. */
   readonly width?: number;
 }
 
@@ -59,27 +59,27 @@ export type ColorSteps = readonly (readonly [string, number | undefined])[];
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
-  /** The panel's meaning, and the action if the value is bad. */
+  /** The panel's meaning, and the action to take if the value is bad. */
   readonly description: string;
   readonly unit: Unit;
-  /** Width in columns, of which there are 24. */
+  /** Width in Grafana's grid of 24 columns. */
   readonly width: number;
   readonly queries: readonly QuerySpec[];
   readonly decimals?: number;
-  /** Lower and upper ends of the axis. */
+  /** Minimum and maximum of the axis. */
   readonly range?: readonly [number, number];
-  /** Logarithmic axis, for values over several orders of magnitude. */
+  /** Makes the axis logarithmic, for values that span several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Words and colours for values. A timeline needs them because its default colours are heat-map colours. */
+  /** Words and colours for values, which a timeline requires, because its default colours are those of a heat map. */
   readonly states?: readonly StateSpec[];
-  /** The panel shows this text for values from `from` upward, because an estimate in centuries is meaningless. */
+  /** Text that the panel shows for values from `from` upward, e.g. because an estimate in centuries is meaningless. */
   readonly enough?: readonly [from: number, text: string];
-  /** Series that are limits, drawn as dashed lines. */
+  /** Names of series that are limits, which are drawn as dashed lines. */
   readonly limits?: RegExp;
-  /** Makes a stat show its series name too. */
+  /** Makes a stat show its series' names as well as values. */
   readonly show?: "name and value";
-  /** The panel always shows this much time before now, regardless of the dashboard's range. */
+  /** Makes the panel always show this much time before now, regardless of the dashboard's range. */
   readonly last?: "6h" | "1h";
   /** Uid of the dashboard that a click on a number opens. */
   readonly leadsTo?: string;
@@ -87,17 +87,20 @@ export interface PanelSpec {
   readonly emptyText?: string;
   /** A table's columns in order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
-  /** A table without column headings and without a box, for data that is normally empty. An empty table takes one line. */
+  /**
+   * Makes a table a plain list, without column headings and box, for data that is normally empty. An empty list takes up only one
+   * line.
+   */
   readonly isList?: true;
-  /** Height in rows of 38 pixels. Default: 4 for a stat, 5 for a table, 8 otherwise. */
+  /** Height in rows of 38 pixels; by default, 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
 }
 
-/** Panels under one heading. The third and later rows are collapsed when the dashboard opens. */
+/** Panels under one heading. All rows from the third on are collapsed when the dashboard opens. */
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** Collapses even the second row, because its panels need a component that not every user has. */
+  /** Collapses the row even if it is the second one, because its panels need a component that not every user runs. */
   readonly closed?: true;
 }
 
@@ -119,9 +122,9 @@ export interface DashboardSpec {
   readonly title: string;
   readonly description: string;
   readonly variables: readonly VariableSpec[];
-  /** Default range: this month, or the last hours. */
+  /** Default time range: this month, or the last few hours. */
   readonly range: "month" | "hours";
-  /** Expressions for restart times in milliseconds and for firing alerts. */
+  /** PromQL expressions for restart times in milliseconds (`restarts`) and for firing alerts (`alerts`). */
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
@@ -132,7 +135,7 @@ export function query(expr: string, legend: string, unit?: QuerySpec["unit"]): Q
   return { expr, legend, ...(unit === undefined ? {} : { unit }) };
 }
 
-/** Returns a timeline's words for a metric that is 1 or 0. */
+/** Returns a timeline's states for a metric that is 1 or 0. */
 export function upOrDown(up: string, down: string): readonly StateSpec[] {
   return [
     [0, down, "red"],
@@ -140,10 +143,10 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
   ];
 }
 
-/** Selects the processes chosen with {@link processVariables}. */
+/** Label matchers for the processes chosen with {@link processVariables}. */
 export const PROCESSES = 'job=~"$job",instance=~"$instance"';
 
-/** Returns the variables for processes. Their values come from a metric that every process exports. */
+/** Returns the variables for processes, whose values come from a metric that every process exports. */
 export function processVariables(metric: string): readonly VariableSpec[] {
   return [
     { name: "job", label: "Job", metric, from: "job" },
@@ -152,8 +155,8 @@ export function processVariables(metric: string): readonly VariableSpec[] {
 }
 
 /**
- * Returns an expression that converts a metric with the label `state` to the number of the current state in `states`. The metric is
- * 1 for the current state. The result has one row for each value of the labels in `by`.
+ * Returns an expression that converts a metric with the label `state` to the number of the current state in `states`. The metric
+ * must be 1 for the current state. The result has one series for each combination of the labels in `by`.
  */
 export function stateCode({
   metric,
@@ -178,15 +181,16 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
 ];
 
 /**
- * Returns the query of the annotation that marks restarts. The annotation's time is the metric's value, so a restart that took up to a day
- * is marked too. The kernel's clock provides the start time, which can vary by a second without a restart.
+ * Returns the query for the annotation that marks restarts. The annotation's time is the metric's value, so even a restart that
+ * took up to a day is marked. Ignores changes of up to two seconds, because the start time, which comes from the kernel's clock,
+ * can vary by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-/** The fields of a panel that its function does not set. */
+/** The fields of a panel that the function for its kind does not set. */
 type PanelRest = Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number };
 
 export function stat(title: string, queries: readonly QuerySpec[], more: PanelRest): PanelSpec {
@@ -215,7 +219,7 @@ export const SINCE_WIDTH = 145;
 
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
-/** Returns the dashboard with a title in place of each alert's name. `titles` maps names to titles. */
+/** Returns the dashboard with alerts' titles instead of names. `titles` maps names to titles. */
 export function withAlertTitles(
   { rows, ...spec }: DashboardSpec,
   titles: Readonly<Record<string, string>>,
@@ -229,8 +233,8 @@ export function withAlertTitles(
 
 /**
  * Returns a list of alerts sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
- * `times` selects, for one state and severity, the time in seconds at which each alert entered that state. An empty list takes one
- * line.
+ * `times` returns an expression for the time in seconds at which each alert with this state and severity entered the state. An
+ * empty list takes up only one line.
  */
 export function alertList(
   states: readonly string[],
@@ -253,7 +257,9 @@ export function alertList(
   };
 }
 
-/** Returns a list of Prometheus's own alerts. `selector` selects the alerts, and `except` may be "unless …". */
+/**
+ * Returns a list of Prometheus's own alerts. `selector` selects the alerts, and `except` may exclude some of them with "unless …".
+ */
 export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
   // Two components can report the same alert. The first report determines the alert's start.

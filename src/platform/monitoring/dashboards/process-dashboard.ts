@@ -15,10 +15,10 @@ import {
 
 const W = "oracle_watchdog";
 const NO_CHANNEL = "No channel is configured";
-/** Prefixes of the daemons that can reload their configuration. */
+/** Selects reload metrics by the prefixes of the daemons that can reload their configuration. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** All rows of one timeline share these values. Configuration, state and clock each use different numbers. */
+/** States for all rows of one timeline. The rows for configuration, state and clock each use their own numbers. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, previous settings in use", "red"],
   [1, "loaded", "green"],

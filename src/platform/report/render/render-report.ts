@@ -1,7 +1,7 @@
 import { stringifyJson } from "../../base/json.ts";
 import type { Report, ReportBlock, ReportColumn, ReportFormat, Spark } from "../document.ts";
 
-/** The returned text ends with a line break. */
+/** Renders a report as text that ends with a line break. */
 export function renderReport(report: Report, format: ReportFormat): string {
   switch (format) {
     case "text":
@@ -25,7 +25,7 @@ export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
 /** Maximum length of a text line. */
 const WIDTH = 100;
 
-/** Formats a report for a terminal. Lines have at most 100 characters, but tables may be wider. */
+/** Formats a report for a terminal, in lines of at most 100 characters, except for wider tables. */
 function renderText({ title, blocks }: Report): string {
   const parts = [`${printable(title)}\n${"=".repeat(title.length)}`, ...blocks.map(textBlock)];
   return `${parts.join("\n\n")}\n`;
@@ -68,7 +68,7 @@ function textTable(columns: readonly ReportColumn[], rows: readonly (readonly st
   return [format(head), widths.map((width) => "-".repeat(width)).join("  "), ...body.map(format)].join("\n");
 }
 
-/** Wraps a text at spaces. Later lines start with `indent`. A longer word gets its own line. */
+/** Wraps a text at spaces, with `indent` before later lines. A word longer than a line gets its own line. */
 function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";
@@ -83,7 +83,7 @@ function wrap(text: string, width: number, indent = ""): string {
   return [...lines, line].join("\n");
 }
 
-/** Replaces control characters, so that texts from other programs cannot control the terminal. */
+/** Replaces control characters, so that text from other programs cannot control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
