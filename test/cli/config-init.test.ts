@@ -247,7 +247,7 @@ describe("config init watchdog", () => {
 
   it("names the option and what it is, with an example", async () => {
     expect((await run("watchdog")).message).toBe(
-      "--node: metrics page of the validator's node, e.g. http://127.0.0.1:26660/metrics; name it, or answer in a terminal without --yes",
+      "--node: URL of the metrics page of the validator's node, e.g. http://127.0.0.1:26660/metrics; name it, or answer in a terminal without --yes",
     );
     for (const [option, value, what] of [
       ["--node", "127.0.0.1:26660", "metrics page"],

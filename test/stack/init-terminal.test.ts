@@ -88,7 +88,7 @@ describe("relaywatch config init on a terminal", async () => {
       [
         ["Metrics page of the validator's node", `${url(ports.localMetrics)}/metrics`],
         ["Price API of the sidecar", `${url(ports.prices)}/`],
-        ["RPC of the validator's node", url(ports.localRpc)],
+        ["RPC URL of the validator's node", url(ports.localRpc)],
         ["REST of a node of the chain", url(ports.localRest)],
         ["REST of another node of the chain", url(ports.localRest)],
         ["URL of the folder with the runbooks", ""],
