@@ -251,10 +251,10 @@ describe("config init watchdog", () => {
     );
     for (const [option, value, what] of [
       ["--node", "127.0.0.1:26660", "metrics page"],
-      ["--second-rest", "rest.example", "REST of another node"],
-      ["--runbooks", "https://a.example/\nx", "folder with the runbooks"],
+      ["--second-rest", "rest.example", "REST URL of a second node"],
+      ["--runbooks", "https://a.example/\nx", "runbook folder"],
       ["--currency", "US DOLLAR!", "currency of the month's pay"],
-      ["--notify", "pager", "channel of notifications (alertmanager, pagerduty, slack"],
+      ["--notify", "pager", "notification channel (alertmanager, pagerduty, slack"],
       ["--set", "nonsense", "channel setting"],
     ] as const) {
       const { exitCode, message } = await run("watchdog", ...endpoints(), "--notify", "slack", option, value);

@@ -343,9 +343,7 @@ function healthSchema() {
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe(
-              "the time left before expiry at which /readyz reports the client, capped at a quarter of the trusting period",
-            ),
+            .describe("time left at which a client is reported, at most a quarter of the trusting period"),
         })
         .prefault({})
         .describe("remaining time below which a light client is a problem. Reaching either limit is enough"),
