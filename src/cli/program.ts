@@ -62,7 +62,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../cosmos/cli/keys.ts")).keysCommand,
   },
   wasm: {
-    description: "check the code of a contract",
+    description: "check a contract's code",
     load: async () => (await import("../workbench/cli/wasm-inspect.ts")).wasmCommand,
   },
   config: {

@@ -71,7 +71,7 @@ const endSilence: RouteDefinition = {
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",
-    "the first validator, all (`validators`), and the configuration's load status (`config`)",
+    "the status of the first validator and of all validators (`validators`), and the configuration's reload status (`config`)",
     z.strictObject({
       ...statusView.schema.shape,
       validators: z.array(statusView.schema),
@@ -85,7 +85,7 @@ export const WATCHDOG_API = {
     { replies: { 404: errorOf("no such validator") } },
   ),
   metrics: getText("/metrics", "[metrics](metrics.md#oracle-watchdog) for Prometheus"),
-  livez: getText("/livez", "503 when the poll loop hangs", {
+  livez: getText("/livez", "503 while the poll loop hangs", {
     replies: { 503: errorOf("the last poll was too long ago") },
   }),
   readyz: getText("/readyz", "503 until the first poll has finished", {
@@ -106,17 +106,26 @@ export const WATCHDOG_API = {
   }),
   acknowledge: postJson(
     "/api/alerts/ack",
-    "acknowledges firing alerts; empty lists: all",
+    "acknowledges the selected firing alerts; an empty list selects all",
     acknowledgedAlerts,
     { body: acknowledgeRequest, replies: refused("invalid body, or no such firing alert") },
   ),
-  withdraw: postJson("/api/alerts/unack", "withdraws the acknowledgement", acknowledgedAlerts, {
-    body: withdrawRequest,
-    replies: refused("invalid body, or no such acknowledged alert"),
-  }),
+  withdraw: postJson(
+    "/api/alerts/unack",
+    "withdraws the acknowledgements of the selected alerts; an empty list selects all",
+    acknowledgedAlerts,
+    {
+      body: withdrawRequest,
+      replies: refused("invalid body, or no such acknowledged alert"),
+    },
+  ),
   resend: deadLetters("resend", "sends dead letters again", z.strictObject({ resent: z.int() })),
   discard: deadLetters("discard", "drops dead letters", z.strictObject({ discarded: z.int() })),
-  silences: getJson("/api/silences", "silences", z.strictObject({ silences: z.array(silenceView.schema) })),
+  silences: getJson(
+    "/api/silences",
+    "all silences",
+    z.strictObject({ silences: z.array(silenceView.schema) }),
+  ),
   silence: createSilence,
   endSilence,
 };

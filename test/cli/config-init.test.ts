@@ -247,14 +247,14 @@ describe("config init watchdog", () => {
 
   it("names the option and what it is, with an example", async () => {
     expect((await run("watchdog")).message).toBe(
-      "--node: metrics page of the validator's node, e.g. http://127.0.0.1:26660/metrics; name it, or answer in a terminal without --yes",
+      "--node: URL of the metrics page of the validator's node, e.g. http://127.0.0.1:26660/metrics; name it, or answer in a terminal without --yes",
     );
     for (const [option, value, what] of [
       ["--node", "127.0.0.1:26660", "metrics page"],
-      ["--second-rest", "rest.example", "REST of another node"],
-      ["--runbooks", "https://a.example/\nx", "folder with the runbooks"],
+      ["--second-rest", "rest.example", "REST URL of a second node"],
+      ["--runbooks", "https://a.example/\nx", "runbook folder"],
       ["--currency", "US DOLLAR!", "currency of the month's pay"],
-      ["--notify", "pager", "channel of notifications (alertmanager, pagerduty, slack"],
+      ["--notify", "pager", "notification channel (alertmanager, pagerduty, slack"],
       ["--set", "nonsense", "channel setting"],
     ] as const) {
       const { exitCode, message } = await run("watchdog", ...endpoints(), "--notify", "slack", option, value);

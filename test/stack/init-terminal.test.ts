@@ -53,7 +53,7 @@ describe("relaywatch config init on a terminal", async () => {
       ["relayer", "--output", file],
       [
         ["RPC of the chain with the queries", url(ports.localRpc)],
-        ["REST of a node of the chain", url(ports.localRest)],
+        ["REST URL of a node on the chain", url(ports.localRest)],
         ["RPC of the remote chain", url(ports.remoteRpc)],
       ],
     );
@@ -86,13 +86,13 @@ describe("relaywatch config init on a terminal", async () => {
     const { code, output } = await answer(
       ["watchdog", "--output", file],
       [
-        ["Metrics page of the validator's node", `${url(ports.localMetrics)}/metrics`],
-        ["Price API of the sidecar", `${url(ports.prices)}/`],
-        ["RPC of the validator's node", url(ports.localRpc)],
-        ["REST of a node of the chain", url(ports.localRest)],
-        ["REST of another node of the chain", url(ports.localRest)],
-        ["URL of the folder with the runbooks", ""],
-        ["Channel of notifications", "alertmanager"],
+        ["URL of the metrics page of the validator's node", `${url(ports.localMetrics)}/metrics`],
+        ["URL of the sidecar's price API", `${url(ports.prices)}/`],
+        ["RPC URL of the validator's node", url(ports.localRpc)],
+        ["REST URL of a node on the chain", url(ports.localRest)],
+        ["REST URL of a second node on the chain", url(ports.localRest)],
+        ["URL of the runbook folder", ""],
+        ["Notification channel", "alertmanager"],
         ["Name of the channel alertmanager", ""],
         ["Urls of the channel alertmanager", alertmanager],
       ],
@@ -110,7 +110,7 @@ describe("relaywatch config init on a terminal", async () => {
       ["relayer", "--output", file],
       [
         ["RPC of the chain with the queries", url(ports.localRpc)],
-        ["REST of a node of the chain", CTRL_C],
+        ["REST URL of a node on the chain", CTRL_C],
       ],
     );
     expect({ code, output }).toMatchObject({

@@ -32,7 +32,7 @@ complete -c relaywatch -a '(__relaywatch_complete)'`,
 
 export function completionCommand(context: CliContext): Command {
   return new Command()
-    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument("<shell>", "shell that will load the script").choices(Object.keys(SCRIPTS)))
     .action((shell: string) => context.print(SCRIPTS[shell] ?? ""));
 }
 

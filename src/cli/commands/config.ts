@@ -107,7 +107,7 @@ interface ShowOptions extends OutputOptions {
 function showCommand(context: CliContext): Command {
   return addOutputOptions(new Command())
     .argument("[file]", "the YAML file; default: environment variables only")
-    .addOption(new Option("--config <file>", "the same as the argument"))
+    .addOption(new Option("--config <file>", "same as the file argument"))
     .addOption(kindOption())
     .option("--origin", "show where each value comes from: file and line, environment variable, or default")
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
@@ -156,9 +156,10 @@ function readKind<Config>(kind: ConfigKind<Config>, source?: ConfigText): () => 
 }
 
 function kindOption(): Option {
-  return new Option("--kind <daemon>", "the daemon; default: detected from the configuration keys").choices(
-    DAEMONS,
-  );
+  return new Option(
+    "--kind <daemon>",
+    "daemon that uses the configuration; default: detected from its keys",
+  ).choices(DAEMONS);
 }
 
 /** If `kind` is undefined, chooses the kind whose schema recognizes the most keys. Throws that kind's `ConfigError`. */

@@ -10,7 +10,7 @@ type CreateProgram = (context: CliContext) => Promise<Command>;
 
 export function manCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
-    .argument("[command...]", "the command; default: the whole program")
+    .argument("[command...]", "command to document; default: the whole program")
     .option("--dir <folder>", "write all commands' pages to this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
       const program = await createProgram({ ...context, words: ALL_COMMANDS });
@@ -76,10 +76,10 @@ export function manPage(command: Command, path: readonly string[]): string {
         ],
     list("EXIT STATUS", [
       ["0", "done, or a daemon stopped on request"],
-      ["1", "fatal, or interrupted"],
-      ["2", "usage"],
-      ["75", "try again"],
-      ["78", "bad configuration"],
+      ["1", "a fatal error, or an interrupt"],
+      ["2", "wrong command line"],
+      ["75", "a temporary failure: try again later"],
+      ["78", "an invalid configuration"],
     ]),
     path.length === 0 ? [] : [".SH SEE ALSO", `.BR ${roff(pageName(path.slice(0, -1)))} (1)`],
   ];

@@ -41,7 +41,7 @@ const QUERIES: LazyCommands = {
     description: "codes and contracts: info, state, history, smart queries",
     load: async () => (await import("../../localnet/cli/query/wasm.ts")).queryWasmCommand,
   },
-  harpoon: { description: "staking hooks of contracts", load: queries("harpoon") },
+  harpoon: { description: "contracts that subscribe to staking hooks", load: queries("harpoon") },
   ibc: {
     description: "light clients, connections, channels, packets",
     load: async () => (await import("../../localnet/cli/query/ibc.ts")).queryIbcCommand,

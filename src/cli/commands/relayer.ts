@@ -46,7 +46,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
   "dead-letters": {
-    description: "list, resend or acknowledge the transactions that a running relayer no longer retries",
+    description: "list, resend or acknowledge a running relayer's dead letters",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
 };

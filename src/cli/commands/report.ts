@@ -49,7 +49,7 @@ function monthCommand(
 ): Command {
   return withOptions(
     new Command(name)
-      .description(`${description}; a closed month always gives the same bytes`)
+      .description(`${description}; for a closed month, the output is always byte-identical`)
       .addOption(monthOption()),
   ).action(async (options: Options & { readonly month?: string }) => {
     const month = options.month ?? lastMonth();

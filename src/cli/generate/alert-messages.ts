@@ -104,7 +104,7 @@ function withShortLinks(message: string): string {
 function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: ExampleReasons): string {
   const { name, title, when, action, for: lasting, thresholds, inhibits } = condition;
   const facts: readonly (readonly [string, string])[] = [
-    ["Fires when", lasting === "0s" ? when : `${when}, and this lasts ${lasting}`],
+    ["Fires when", lasting === "0s" ? when : `this has been true for ${lasting}: ${when}`],
     ["Thresholds:", thresholdTexts(thresholds).join(", ")],
     ["Mutes", mutedTexts(inhibits).join(", ")],
     ["Problem:", firing],

@@ -104,7 +104,8 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 }
 
 function firesText({ when, for: lasting }: Condition): string {
-  return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, and this lasts ${lasting}`}.`;
+  const lasts = lasting === "0s" ? "" : ` this has been true for ${lasting}:`;
+  return `It fires when${lasts} ${when.replaceAll("`", "")}.`;
 }
 
 /**

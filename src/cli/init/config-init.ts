@@ -22,18 +22,21 @@ import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 
 export function initCommand(context: CliContext): Command {
   return new Command()
-    .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
+    .addArgument(new Argument("<daemon>", "daemon to configure").choices(["relayer", "watchdog"]))
     .option(
       "--rpc <url>",
-      "the CometBFT RPC of the validator's node, or of a node on the chain with the queries",
+      "CometBFT RPC URL of the validator's node (watchdog), or of a node on the chain with the queries (relayer)",
     )
     .option("--rest <url>", `${ASKED.rest.meaning} to which --rpc belongs`)
     .option("--chain-id <id>", "the chain's id; required with --offline")
-    .option("--remote-rpc <url...>", "relayer: the CometBFT RPC of each remote chain")
-    .option("--connection <id...>", "relayer: the connection to each remote chain, in --remote-rpc order")
+    .option("--remote-rpc <url...>", "relayer: CometBFT RPC URL of a node on each remote chain")
+    .option(
+      "--connection <id...>",
+      "relayer: id of the connection to each remote chain, in the order of --remote-rpc",
+    )
     .option(
       "--remote-chain-id <id...>",
-      "relayer: the remote chains' ids in the same order; required with --offline",
+      "relayer: id of each remote chain, in the order of --remote-rpc; required with --offline",
     )
     .option("--node <url>", watchdogText("node"))
     .option("--sidecar <url>", watchdogText("sidecar"))
@@ -43,9 +46,9 @@ export function initCommand(context: CliContext): Command {
     .option("--notify <kind>", `${watchdogText("notify")}; it receives a test message`)
     .option("--set <key=value...>", watchdogText("set"))
     .option("--state-dir <dir>", "the directory for the daemon's state")
-    .option("--offline", "send no requests")
-    .option("-y, --yes", "ask nothing")
-    .addOption(new Option("--output <file>", "write a new file instead of printing"))
+    .option("--offline", "do not contact any endpoint")
+    .option("-y, --yes", "do not prompt")
+    .addOption(new Option("--output <file>", "write the configuration to a new file instead of printing it"))
     .addHelpText(
       "after",
       `

@@ -33,7 +33,7 @@ export interface Asked {
 /** Settings that both daemons need. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
-  rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
+  rest: { option: "--rest", meaning: "REST URL of a node on the chain", example: "http://127.0.0.1:1317" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
 export interface InitDeps {

@@ -28,30 +28,35 @@ import {
 export const ASKED_WATCHDOG = {
   node: {
     option: "--node",
-    meaning: "metrics page of the validator's node",
+    meaning: "URL of the metrics page of the validator's node",
     example: "http://127.0.0.1:26660/metrics",
   },
-  sidecar: { option: "--sidecar", meaning: "price API of the sidecar", example: "http://127.0.0.1:8080/" },
-  rpc: { option: "--rpc", meaning: "RPC of the validator's node", example: "http://127.0.0.1:26657" },
+  sidecar: {
+    option: "--sidecar",
+    meaning: "URL of the sidecar's price API",
+    example: "http://127.0.0.1:8080/",
+  },
+  rpc: { option: "--rpc", meaning: "RPC URL of the validator's node", example: "http://127.0.0.1:26657" },
   secondRest: {
     option: "--second-rest",
-    meaning: "REST of another node of the chain, which shows that the first one is down",
+    meaning:
+      "REST URL of a second node on the chain, so that the watchdog notices when the first node is down",
     example: "https://rest.example",
   },
   currency: { option: "--currency", meaning: "currency of the month's pay", example: "USD" },
   runbooks: {
     option: "--runbooks",
-    meaning: "URL of the folder with the runbooks, to which notifications link",
+    meaning: "URL of the runbook folder that notifications link to",
     example: "https://validator.example/runbooks/",
   },
   notify: {
     option: "--notify",
-    meaning: `channel of notifications (${CHANNEL_KINDS.map(({ kind }) => kind).join(", ")})`,
+    meaning: `notification channel (${CHANNEL_KINDS.map(({ kind }) => kind).join(", ")})`,
     example: "slack",
   },
   set: {
     option: "--set",
-    meaning: "channel setting; for a secret, the name of the variable that holds it",
+    meaning: "channel setting; for a secret, the name of the environment variable that holds it",
     example: "url=ORACLE_WATCHDOG_SLACK_URL",
   },
 } as const satisfies Readonly<Record<string, Asked>>;

@@ -163,7 +163,7 @@ export function addCommand(context: CliContext): Command {
     .addOption(
       new Option(
         "--hd-path <path>",
-        "derivation path, instead of the three numbers: m/44'/118'/0'/0/0",
+        "full derivation path, e.g. m/44'/118'/0'/0/0, instead of --coin-type, --account and --index",
       ).argParser(parseHdPath),
     )
     .addHelpText(

@@ -81,7 +81,7 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power, a millionth of the stake"),
+  power: z.int().min(1).max(1_000_000_000).describe("voting power: a millionth of the stake"),
   operator: z
     .string()
     .optional()

@@ -69,9 +69,9 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "the home directory, as for `localnet start --home`; default: the state directory for parts started separately",
+      "home directory given to `localnet start --home`; default: the state directory of parts started separately",
     )
-    .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
+    .addOption(new Option("--chain <part>", "chain to export").choices(Object.keys(CHAINS)).default("local"))
     .option("--chain-config <file>", "the localnet's configuration file")
     .addOption(portOffsetOption());
 }

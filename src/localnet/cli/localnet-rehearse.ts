@@ -46,7 +46,7 @@ const REHEARSALS = {
 /** `relaywatch localnet rehearse NAME`: runs weeks of events on a localnet, prints each step, then reverts the chains. */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
-    .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
+    .addArgument(new Argument("<name>", "rehearsal to run").choices(Object.keys(REHEARSALS)))
     .option("--keep", "keep the chains' final state and the initial snapshot instead of reverting the chains")
     .addHelpText(
       "after",

@@ -24,8 +24,8 @@ interface Options {
 /** `relaywatch localnet scenario NAME`: runs a scenario on a running localnet and prints each step. */
 export function scenarioCommand(context: CliContext): Command {
   return new Command()
-    .addArgument(new Argument("<name>", "the scenario").choices(["over-quota"]))
-    .option("--keep", "leave the limiter enabled")
+    .addArgument(new Argument("<name>", "scenario to run").choices(["over-quota"]))
+    .option("--keep", "leave the rate limiter enabled at the end")
     .addOption(portOffsetOption())
     .addHelpText(
       "after",

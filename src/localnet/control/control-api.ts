@@ -40,7 +40,11 @@ const chainCommand = (name: string, summary: string, reply: z.ZodType, body?: z.
 
 /** Routes for the chains, their clock and their snapshots. */
 export const CHAIN_API = {
-  chains: getJson("/chains", "the chains: height, validators", z.strictObject({ chains: z.array(chain) })),
+  chains: getJson(
+    "/chains",
+    "the chains with their heights and validators",
+    z.strictObject({ chains: z.array(chain) }),
+  ),
   halt: chainCommand("halt", "stops making blocks", z.strictObject({ halted: z.literal(true) })),
   resume: chainCommand("resume", "makes blocks again", z.strictObject({ halted: z.literal(false) })),
   produce: chainCommand(
@@ -51,19 +55,19 @@ export const CHAIN_API = {
   ),
   absent: chainCommand(
     "absent",
-    'makes these validators, and only these, stop signing: `{"validators": ["<address, 40 hex digits>"]}`',
+    'makes exactly these validators stop signing: `{"validators": ["<address, 40 hex digits>"]}`',
     z.strictObject({ absent: z.array(address) }),
     z.object({ validators: z.array(address) }),
   ),
   doubleSign: chainCommand(
     "double-sign",
-    'adds evidence to the next block that the validator signed the last block twice: `{"validator": "<address>"}`',
+    'reports the validator for signing the last block twice, as evidence in the next block: `{"validator": "<address>"}`',
     z.strictObject({ accused: address }),
     z.object({ validator: address }),
   ),
   validators: chainCommand(
     "validators",
-    'sets the power of a test validator, `{"index": 4, "power": "10"}`, or of the one with a key, `{"seed": "<64 hex digits>", "power": "10"}`; power 0 removes it',
+    'sets the power of a test validator, `{"index": 4, "power": "10"}`, or of the validator with a given key, `{"seed": "<64 hex digits>", "power": "10"}`; power 0 removes the validator',
     z.strictObject({ address }),
     z.object({ power: digits, index: z.int().optional(), seed: z.string().optional() }),
   ),
@@ -73,7 +77,7 @@ export const CHAIN_API = {
     z.strictObject({ hash: z.string(), amount: z.string() }),
     z.object({ address: z.string(), amount: digits }),
   ),
-  time: getJson("/time", "time of the chains, and how fast it runs", z.strictObject(times)),
+  time: getJson("/time", "the chains' time, and how fast it runs", z.strictObject(times)),
   setTime: command(
     "/time",
     'moves the time: `{"add": "21d"}`, `{"set": "2027-01-31T23:59:00Z"}` or `{"rate": 86400}`',

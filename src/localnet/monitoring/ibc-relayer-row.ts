@@ -45,7 +45,7 @@ export const IBC_RELAYER_ROW: RowSpec = {
       ],
       {
         description:
-          "Packets that a chain sent and that are not acknowledged, and those that cannot be relayed because their blocks are pruned.",
+          "Packets that a chain sent and that are not acknowledged yet, and packets that cannot be relayed because their blocks are pruned.",
         unit: "none",
         emptyText: EMPTY,
       },
@@ -73,7 +73,7 @@ export const IBC_RELAYER_ROW: RowSpec = {
       ],
       {
         description:
-          "Messages in blocks by chain and kind, those that a chain rejected, cycles that failed, and the gas of the traffic of localnet start --traffic.",
+          "Messages in blocks by chain and kind, rejected messages, failed cycles, and the gas of simulated traffic (localnet start --traffic).",
         unit: "ops",
         emptyText: EMPTY,
       },

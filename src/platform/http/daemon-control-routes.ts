@@ -25,14 +25,14 @@ export const CONTROL_API = {
     "reloads the configuration",
     z.strictObject({ applied: z.array(z.string()), need_restart: z.array(z.string()) }),
     {
-      query: { force: "`1`: even if the change removes validators" },
+      query: { force: "`1` to reload even if the change removes validators" },
       replies: { 500: errorOf("the configuration is invalid; the settings are unchanged") },
     },
   ),
   logLevel: getJson("/-/log-level", "the log level", level),
   setLogLevel: postJson("/-/log-level", 'sets the log level: `{"level": "debug"}`', level, {
     body: level,
-    replies: { 400: errorOf("not a log level") },
+    replies: { 400: errorOf("invalid log level") },
   }),
 };
 

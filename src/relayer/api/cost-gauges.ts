@@ -56,7 +56,7 @@ const MARKET: StatusMetrics<MarketStatus> = {
     read: isDemandAboveMarket,
   },
   relaywatch_relayer_expected_late_blocks: {
-    help: "Local blocks by which each result will be late in the steady state. 0 if the fee market bears the demand, infinite if other senders use up the target.",
+    help: "Local blocks by which each result will be late in the steady state. 0 if the fee market bears the demand, infinite if other senders use up the gas target.",
     read: ({ forecast }) => forecast.lateBlocks,
   },
   relaywatch_relayer_forecast_daily_fees: {
@@ -103,7 +103,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ budget }) => budget,
   },
   relaywatch_relayer_empty_seconds: {
-    help: "Forecast of the time until the account or its fee grant is used up, as a soonest, expected and latest value. The price is the current gas price (now) or gas.max_price (cap). Absent if it is unknown or will never happen.",
+    help: "Forecast of the time until the account or its fee grant is used up, as a soonest, expected and latest value. The price is the current gas price (now) or gas.max_price (cap). Absent if the time is unknown, or if neither will be used up.",
     by: ["price", "bound"],
     read: ({ forecast }) =>
       FORECAST_PRICES.map((price) => {

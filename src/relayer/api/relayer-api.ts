@@ -33,14 +33,14 @@ const goPost = (path: string, summary: string): RouteDefinition => ({
 });
 
 const badParameter = { 400: errorOf("an invalid parameter; the message says what is expected") };
-const since = { since: "a time, e.g. 2026-01-31T12:00:00Z", until: "a time, exclusive" };
+const since = { since: "start time, e.g. 2026-01-31T12:00:00Z", until: "end time, exclusive" };
 
 export const RELAYER_API = {
   livez: getText(
     "/livez",
     "200 while the process makes progress, whatever its chains do; 503 once a loop has hung for five minutes",
     {
-      replies: { 503: textOf("the hanging loop") },
+      replies: { 503: textOf("name of the hanging loop") },
     },
   ),
   readyz: getText("/readyz", "200 if there is no problem, else one line `code: reason` per problem", {
@@ -49,7 +49,7 @@ export const RELAYER_API = {
   metrics: getText("/metrics", "[metrics](metrics.md) for Prometheus"),
   status: getJson(
     "/api/status",
-    "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and the configuration's load status (`config`)",
+    "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and the configuration's reload status (`config`)",
     STATUS.schema,
   ),
   connections: getJson(
@@ -66,12 +66,12 @@ export const RELAYER_API = {
   }),
   attempts: getJson("/api/attempts", "the newest attempts", z.array(ATTEMPT.schema), {
     query: {
-      query_id: "id",
-      connection_id: "id",
-      owner: "address",
+      query_id: "query id",
+      connection_id: "connection id",
+      owner: "owner address",
       outcome: "a [code](relayer.md#http-api)",
       ...since,
-      limit: "at most 1,000, default 100",
+      limit: "maximum number, up to 1,000; default 100",
     },
     replies: badParameter,
   }),
@@ -84,13 +84,16 @@ export const RELAYER_API = {
       ),
       lateness: z.array(z.strictObject({ blocks: z.int(), attempts: z.int() })),
     }),
-    { query: { ...since, parts: "1 to 1,000, default 1" }, replies: badParameter },
+    { query: { ...since, parts: "number of intervals, 1 to 1,000; default 1" }, replies: badParameter },
   ),
   costs: getJson(
     "/api/costs",
     "attempts, results, gas and fees by day and owner",
     z.array(DAILY_COST.schema),
-    { query: { from: "first day, since 1970", to: "last day" }, replies: badParameter },
+    {
+      query: { from: "first day, in days since 1970", to: "last day, in days since 1970" },
+      replies: badParameter,
+    },
   ),
   spending: getJson(
     "/api/spending",
@@ -115,7 +118,7 @@ export const RELAYER_PAGES = {
     path: "/",
     name: "Overview",
     about:
-      "verdict, four numbers, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, reversed with `-`) and `page` select the queries",
+      "overall status, four key figures, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, reversed with `-`) and `page` select the queries",
   },
   costs: { path: "/costs", name: "Costs", about: "who pays, what results cost, the fee market" },
   attempts: { path: "/attempts", name: "Attempts", about: "the last hour, and the newest attempts" },
@@ -123,7 +126,7 @@ export const RELAYER_PAGES = {
   deadLetters: {
     path: "/dead-letters",
     name: "Dead letters",
-    about: "transactions that their contract rejected, with a button to send them again",
+    about: "remote transactions that were rejected or could not be proven, with a button to send them again",
   },
   endpoints: { path: "/endpoints", name: "Endpoints", about: "every endpoint with state and latency" },
   query: {

@@ -68,7 +68,7 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
   ),
   relaywatch_relayer_query_late_blocks: {
-    help: `Local blocks since the query's result was due, or since its registration if it has none, for the first ${MAX_QUERY_SERIES} queries.`,
+    help: `Local blocks since the query's result was due, or since the query's registration if it has no result, for the first ${MAX_QUERY_SERIES} queries.`,
     by: ["query_id"],
     read: ({ queries }) =>
       queries.slice(0, MAX_QUERY_SERIES).map(({ id, lateness }) => [`${id}`, lateness.blocks]),
@@ -118,7 +118,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     read: ({ account: { balance, denom } }) => [[denom, balance]],
   },
   relaywatch_relayer_account_left_seconds: {
-    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if it paid none.",
+    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if it paid no fees.",
     read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
   },
   relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
@@ -140,7 +140,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     "code",
   ),
   relaywatch_relayer_dead_letters: {
-    help: "Number of dead letters, i.e. remote transactions that are not retried. GET /unsuccessful-txs lists them.",
+    help: "Number of dead letters, i.e. remote transactions that were rejected or could not be proven. GET /unsuccessful-txs lists them.",
     read: ({ deadLetters }) => deadLetters,
   },
   relaywatch_relayer_endpoint_up: perEndpoint(
@@ -152,7 +152,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     ({ distrusted }) => distrusted !== undefined,
   ),
   relaywatch_relayer_endpoint_lacks: perEndpoint(
-    "Number of RPC methods that the endpoint recently could not serve, plus 1 if it sent oversized responses. The page and the status list them.",
+    "Number of RPC methods that the endpoint recently could not serve, plus 1 if it sent oversized responses. The page and the status list the methods.",
     ({ lacks }) => lacks?.size ?? 0,
   ),
   relaywatch_relayer_endpoint_batch_size: perEndpoint(

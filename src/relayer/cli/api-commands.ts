@@ -106,7 +106,7 @@ export function deadLettersCommand(context: CliContext): Command {
     addRelayerApiOptions(new Command(name))
       .description(description)
       .argument("[tx...]", argument)
-      .option("--all", "all dead letters")
+      .option("--all", "select all dead letters")
       .option("--token-file <file>", "the file that contains the relayer's bearer token")
       .action((txs: readonly string[], options: ResubmitOptions) => work(txs, options, context));
   const resubmit = change(

@@ -155,7 +155,7 @@ export async function relayerContext(
 
 /** `--query IDS`: query ids, separated by commas. Default: all queries. */
 export function queryIdsOption(): Option {
-  return new Option("--query <ids>", "only the queries with these ids, separated by commas").argParser(
+  return new Option("--query <ids>", "include only the queries with these comma-separated ids").argParser(
     (text) => text.split(",").map((part) => parseUint64(part.trim())),
   );
 }

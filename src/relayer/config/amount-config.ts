@@ -34,7 +34,7 @@ export function valueSchema() {
     currency: z
       .string()
       .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "e.g. USD") })
-      .describe("the code of the currency")
+      .describe("the currency's code")
       .meta({ example: "USD" }),
     price: decimalField()
       .describe("the value of one display unit in this currency")

@@ -230,7 +230,7 @@ function queriesSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("the contracts whose queries are served, by address; empty: all"),
+        .describe("the addresses of the contracts whose queries are served; empty: all contracts"),
       ids: z
         .array(amountField())
         .max(10_000)
@@ -240,8 +240,8 @@ function queriesSchema() {
         .boolean()
         .default(true)
         .describe("whether the local chain calls the contract for each KV result"),
-      kv: z.boolean().default(true).describe("serve KV queries"),
-      tx: z.boolean().default(true).describe("serve TX queries"),
+      kv: z.boolean().default(true).describe("whether to serve KV queries"),
+      tx: z.boolean().default(true).describe("whether to serve TX queries"),
       min_kv_update_period: amountField()
         .prefault("0")
         .describe("minimum number of remote blocks between two results of any KV query"),
@@ -251,7 +251,7 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "minimum age of a KV query's last result, in local blocks, before a result with unchanged values is sent; 0 sends every result. Otherwise, contracts that check a result's height see an older height",
+          "minimum age of a KV query's last result, in local blocks, before a result with unchanged values is sent; 0 sends every result. With a higher value, contracts that check a result's height can see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
@@ -298,7 +298,7 @@ function batchSchema() {
         })
         .default(400_000)
         .describe(
-          "maximum encoded size of a transaction's messages. Hex encoding doubles it in a simulation",
+          "maximum encoded size of a transaction's messages. A simulation request is twice as large, because it is hex-encoded",
         ),
       results: z
         .int()
@@ -339,11 +339,11 @@ function healthSchema() {
           trusting_period_share: noticeShareField()
             .prefault("0.2")
             .describe(
-              "the remaining share of the trusting period. The relayer refreshes a client once a third remains",
+              "the remaining share of the trusting period at which /readyz reports the client. The relayer refreshes a client once a third remains",
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe("the time left before expiry, capped at a quarter of the trusting period"),
+            .describe("time left at which a client is reported, at most a quarter of the trusting period"),
         })
         .prefault({})
         .describe("remaining time below which a light client is a problem. Reaching either limit is enough"),

@@ -92,12 +92,17 @@ function externalSchema() {
       .array(z.string().min(1).max(4096))
       .min(1)
       .max(64)
-      .describe("the program and its arguments; no shell is involved")
+      .describe("the signing program and its arguments, run without a shell")
       .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
     deadline: durationField(10)
       .prefault("10s")
       .describe("the deadline for one response, including the program's startup"),
-    concurrency: z.int().min(1).max(64).default(4).describe("the maximum number of unanswered requests"),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(64)
+      .default(4)
+      .describe("the maximum number of requests in flight to the program"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)

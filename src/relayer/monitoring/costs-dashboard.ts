@@ -224,7 +224,7 @@ export const COSTS: DashboardSpec = {
             states: PHASES,
           },
         ),
-        plot("Gas per result", "gas", "Falls when more results share one client update.", {
+        plot("Gas per result", "gas", "Gas per result falls when more results share one client update.", {
           "{{connection_id}}": `${rate("connection_id", "gas_used_total", PLACE)} / ${rate("connection_id", "results_total", `${PLACE},outcome="included"`)}`,
         }),
       ],
@@ -235,7 +235,7 @@ export const COSTS: DashboardSpec = {
         plot("Results per transaction", "none", "A connection's results in one included transaction.", {
           "median {{connection_id}}": `histogram_quantile(0.5, ${rate("connection_id, le", "batch_results_bucket", PLACE)}) >= 0`,
         }),
-        plot("Client updates and simulations", "ops", "Per second.", {
+        plot("Client updates and simulations", "ops", "Client updates and simulations per second.", {
           "updates {{connection_id}}": rate("connection_id", "client_updates_total", PLACE),
           simulations: `sum(rate(${own("simulations_total")}[$__rate_interval]))`,
         }),

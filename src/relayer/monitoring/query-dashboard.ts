@@ -38,7 +38,7 @@ export const QUERY: DashboardSpec = {
           "Queries that are later",
           [query(`count(${LATE} > scalar(max(${CHOSEN_LATE}))) or vector(0)`, "queries")],
           {
-            description: "If others are late too, the cause is the connection, not the query.",
+            description: "If other queries are late too, the cause is the connection, not this query.",
             unit: "none",
             width: 12,
           },

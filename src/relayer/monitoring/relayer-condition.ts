@@ -62,7 +62,7 @@ export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
  */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
-export const STALE = "Contracts read older values until this is repaired.";
+export const STALE = "Contracts keep reading older values until the problem is fixed.";
 
 /** Alerts that follow when results cannot be produced or sent. */
 export const LATE = ["relayer-queries-overdue", "relayer-standing-still", "relayer-cycle-failed"] as const;

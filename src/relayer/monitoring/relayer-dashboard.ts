@@ -244,7 +244,7 @@ const SAFE_ROW: RowSpec = {
       "{{endpoint}} {{chain_id}} {{instance}}": `${M}_endpoint_lag_blocks{${CHAIN}}`,
     }),
     {
-      ...plot("Failed RPC calls", "ops", "Per second, by error code.", {
+      ...plot("Failed RPC calls", "ops", "Failed RPC calls per second, by error code.", {
         "{{method}} {{outcome}} {{chain_id}} {{instance}}": rate(
           "instance, chain_id, method, outcome",
           "rpc_calls_total",
@@ -257,7 +257,7 @@ const SAFE_ROW: RowSpec = {
     plot(
       "Store writes and dead letters",
       "none",
-      "Writes that are not durable yet or were given up, and remote transactions that are not resent automatically.",
+      "Writes that are not durable yet or were given up, and remote transactions that were rejected or could not be proven.",
       {
         "pending writes {{instance}}": own("store_pending_writes"),
         "dropped writes {{instance}}": own("store_dropped_writes"),
@@ -316,7 +316,7 @@ export const RELAYER: DashboardSpec = {
         ),
         { ...BALANCE_LASTS, width: 4 },
         stat("Dead letters", [query(`max(${own("dead_letters")})`, "dead letters")], {
-          description: "Remote transactions that are not resent automatically.",
+          description: "Remote transactions that were rejected or could not be proven.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
         }),

@@ -92,9 +92,9 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "A light client is about to expire",
     description:
-      "Only {{ $value | humanizePercentage }} of the light client's trusting period is left. The relayer normally updates it when a third is left.",
+      "Only {{ $value | humanizePercentage }} of the light client's trusting period is left. The relayer normally updates the client when a third is left.",
     impact:
-      "When it expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
+      "Once the client expires, no query on the connection gets a result until governance replaces it, which takes weeks.",
     expr: () =>
       `max ${BY_CONNECTION} ((relaywatch_relayer_client_expiry_timestamp_seconds - time()) / relaywatch_relayer_client_trusting_period_seconds) < 0.05`,
     for: "1m",
@@ -113,9 +113,9 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A light client expires soon",
     description:
-      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update it once a third is left, and has failed so far.",
+      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update the client once a third is left, and has failed so far.",
     impact:
-      "None yet. When it expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
+      "None yet. Once the client expires, no query on the connection gets a result until governance replaces it, which takes weeks.",
     problems: ["client-expires-soon"],
     for: "5m",
   },
@@ -141,7 +141,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "{{ $labels.endpoint }} of {{ $labels.chain_id }} is {{ $value }} blocks behind the best endpoint.",
     impact:
-      "None while another endpoint of the chain is current. If it is the only endpoint, results are late.",
+      "None while another endpoint of the chain is current. If the chain has only this endpoint, results are late.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
     for: "5m",
     example: turns("endpoint_lag_blocks", 40, 0, 'chain_id="remote-1",endpoint="a"'),
@@ -150,7 +150,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-subscription-down",
     severity: "warning",
     title: "The relayer's subscription is down",
-    description: "The WebSocket to the local chain is not connected. The relayer polls instead.",
+    description: "The WebSocket to the local chain is not connected, so the relayer polls the chain.",
     impact: "The relayer sees blocks later, and new queries up to a minute later.",
     expr: () => "max by (job, instance) (relaywatch_relayer_subscription_connected) == 0",
     for: "2m",
@@ -163,7 +163,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "The relayer could not read a connection's light client or its own balance for three minutes.",
     impact:
-      "No known loss. Until the relayer can read them, no alert about the client's expiry or the balance can fire.",
+      "No known loss. Until the relayer can read the client and the balance, no alert about the client's expiry or the balance can fire.",
     problems: ["client-unknown", "account-unknown"],
     for: "2m",
   },
@@ -227,7 +227,7 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The relayer cannot read its lease",
     description:
-      "The database with the lease does not respond, so this process sends nothing and cannot tell whether another one does.",
+      "The database with the lease does not respond, so this process sends nothing and cannot tell whether another process does.",
     impact: `While no process can reach the database, no result is submitted. ${STALE}`,
     problems: ["lease-unknown"],
     for: "1m",

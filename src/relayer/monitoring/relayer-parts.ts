@@ -78,7 +78,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
 
 /** Shows why queries are backing off. */
 export const BACKING_OFF: PanelSpec = {
-  ...plot("Queries backing off", "none", "By the code of their last failure.", {
+  ...plot("Queries backing off", "none", "Queries that are backing off, by the code of their last failure.", {
     "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,
   }),
   emptyText: "No query is backing off",

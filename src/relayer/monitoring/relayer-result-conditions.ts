@@ -49,7 +49,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-cycle-failed",
     severity: "warning",
-    title: "The cycles of a connection fail",
+    title: "A connection's cycles fail",
     description: "A connection error ends the connection's cycles before they produce results.",
     impact: `No query on the connection gets a result. ${STALE}`,
     problems: ["cycle-failed"],
@@ -71,7 +71,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "Remote transactions are dead letters",
     description:
-      "{{ $value }} remote transactions were rejected or could not be proven. The relayer resends only those that an endpoint could not prove.",
+      "{{ $value }} remote transactions were rejected or could not be proven. The relayer automatically resends only the transactions that no endpoint could prove.",
     impact: "Contracts do not receive these transactions. Other results are not delayed.",
     expr: () => "max by (job, instance) (relaywatch_relayer_dead_letters) > 0",
     for: "1m",
@@ -156,7 +156,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
-      "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
+      "Every result costs more than necessary, by the factor in the alert. All other senders on the chain pay the higher price too.",
     // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the
     // relayer's and others' mean gas together is below the target. Without the relayer's half, blocks would also be below the
     // target.
@@ -187,7 +187,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "According to the forecast or at the last hour's rate, a day costs {{ $value | humanize }} units of the fee denom: more than spending.daily_fee or, without one, more than a quarter of the balance.",
     impact:
-      "With `spending.daily_fee`, the relayer stops sending before the day is over. Without it, the account is empty in less than four days.",
+      "With `spending.daily_fee`, the relayer stops sending before the day is over. Without a daily limit, the account is empty in less than four days.",
     expr: (times) =>
       [
         `max ${BY} (${M}_forecast_daily_fees) > ${DAILY_BUDGET} ${NO_STANDBY}`,

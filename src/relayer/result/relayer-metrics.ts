@@ -27,13 +27,13 @@ export function createRelayerMetrics(
     proven: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_proven_total",
-      help: "Proven results. Each of them becomes an attempt with an outcome.",
+      help: "Query results that the relayer proved. Each proven result becomes an attempt with an outcome.",
       labelNames: ["connection_id"],
     }),
     clientUpdates: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_client_updates_total",
-      help: "Client updates in transactions that a block included.",
+      help: "Light client updates in included transactions.",
       labelNames: ["connection_id"],
     }),
     lastIncluded: gauge({
@@ -45,14 +45,14 @@ export function createRelayerMetrics(
     cycles: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
-      help: "Cycles in which the relayer read the due queries. The outcome failed means that the connection failed, not a query.",
+      help: "Cycles in which the relayer read a connection's due queries. The outcome failed means that the connection failed, not a single query.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["done", "failed"] },
     }),
     transactions: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
-      help: "Transactions by outcome: included, failed (in a block), refused (by the node), or not-included (in any block). Unless the outcome is included, the results are sent again.",
+      help: "Transactions by outcome: included, failed (in a block), refused (by the node), or not-included (in any block). Results are sent again unless their transaction's outcome is included.",
       labelNames: ["outcome"],
       zeros: { outcome: ["included", "failed", "refused", "not-included"] },
     }),
@@ -71,7 +71,7 @@ export function createRelayerMetrics(
     batchSize: histogram({
       question: "What does it cost?",
       name: "relaywatch_relayer_batch_results",
-      help: "Number of results that an included transaction contained for the connection.",
+      help: "Results per included transaction and connection.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
     }),

@@ -29,7 +29,11 @@ const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 const common = {
   reason: z.string().min(1).max(200).describe("the reason shown with the alerts"),
-  validators: z.array(z.string()).max(1000).default([]).describe("the validators, by name; empty: all"),
+  validators: z
+    .array(z.string())
+    .max(1000)
+    .default([])
+    .describe("the names of the validators that the window covers; empty: all validators"),
   duration: durationField(60_000).describe("the window's length, at most 24h"),
 };
 

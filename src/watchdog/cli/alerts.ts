@@ -130,7 +130,7 @@ function deadLettersCommand(context: CliContext): Command {
     "dead-letters",
     "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
   )
-    .argument("[channel...]", "the channels, by name; default: all")
+    .argument("[channel...]", "channel names; default: all channels")
     .addOption(new Option("--resend", "send the notifications again").conflicts("discard"))
     .option("--discard", "drop the notifications, so that the alert about them ends")
     .action(async (channels: readonly string[], options: DeadLetterOptions) => {
@@ -236,11 +236,11 @@ interface AckOptions extends Options {
 function ackCommand(context: CliContext): Command {
   return alertCommand(
     "ack",
-    "acknowledge firing alerts; stops reminders and escalation until the alerts end, and shows others on call who is working on them",
+    "acknowledge firing alerts: shows others on call who is working on them, and stops reminders and escalation until the alerts end",
   )
-    .argument("[name...]", "the alerts, by name; default: all firing alerts")
-    .requiredOption("--note <text>", "a note for others on call, e.g. what is being done")
-    .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
+    .argument("[name...]", "alert names; default: all firing alerts")
+    .requiredOption("--note <text>", "note for others on call, e.g. what you are doing about the alert")
+    .option("--author <name>", "name shown as the author", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
       await checkAlertNames(names);
       const body = { ...selected(names, options), author: options.author, note: options.note };
@@ -250,7 +250,7 @@ function ackCommand(context: CliContext): Command {
 
 function unackCommand(context: CliContext): Command {
   return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalations resume")
-    .argument("[name...]", "the alerts, by name; default: all firing alerts")
+    .argument("[name...]", "alert names; default: all firing alerts")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
@@ -290,10 +290,10 @@ interface SilenceOptions extends Options {
 
 function silenceCommand(context: CliContext): Command {
   return alertCommand("silence", "temporarily mute notifications; alerts are still evaluated and counted")
-    .argument("[name...]", "the alerts, by name; default: all")
-    .requiredOption("--for <duration>", 'duration, e.g. "2h"', parseDuration)
-    .requiredOption("--reason <text>", "reason, for others on call")
-    .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
+    .argument("[name...]", "alert names; default: all alerts")
+    .requiredOption("--for <duration>", 'how long the silence lasts, e.g. "2h"', parseDuration)
+    .requiredOption("--reason <text>", "reason for the silence, shown to others on call")
+    .option("--author <name>", "name shown as the author", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: SilenceOptions) => {
       await checkAlertNames(names);
       const body = {
@@ -309,7 +309,7 @@ function silenceCommand(context: CliContext): Command {
 
 function unsilenceCommand(context: CliContext): Command {
   return alertCommand("unsilence", "end a silence now")
-    .argument("<id>", "the silence's id, as printed by alerts list")
+    .argument("<id>", "id of the silence, from the output of alerts list")
     .action(async (id: string, options: Options) => {
       const path = `/api/silences/${encodeURIComponent(id)}`;
       const reply = await askWatchdog({ path, method: "DELETE" }, options, context);

@@ -34,7 +34,7 @@ const upgradeTexts = {
   end: "no upgrade is planned",
   when: "the chain has planned an upgrade that is expected in less than `lead`",
   impact:
-    "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.",
+    "None before the upgrade height. A node without the new version stops at that height and misses every later block.",
   for: "0s",
   resolveFor: "1m",
   past: { notStored: "planned upgrades" },
@@ -72,7 +72,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     when: "the chain's slashing module has tombstoned the validator",
     description:
       "The chain has evidence that two blocks at the same height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
-    impact: "The validator can never earn anything again with this key.",
+    impact: "The validator can never earn anything with this key again.",
     action:
       "Before anything else, stop every process that holds the key. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
@@ -131,8 +131,9 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     description:
       "The validator's signing window is filling with misses. If it misses more blocks than the chain allows, it is slashed and jailed.",
     impact:
-      "Being jailed costs part of the stake, the validator's own and its delegators', and all pay until somebody releases the validator.",
-    action: "Get the validator signing, whatever else is wrong: every signed block puts jail further away.",
+      "Jailing costs part of the validator's own and its delegators' stake, and all pay until somebody unjails the validator.",
+    action:
+      "Get the validator signing before you fix anything else: every signed block makes jail less likely.",
     for: "30s",
     resolveFor: "1m",
     thresholds: {
@@ -156,8 +157,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     when: "the validator has used `min_used` of the misses that the signing window allows, or would be jailed within `jailed_within` at the current rate",
     description:
       "The validator has missed so many recent blocks that a further outage would lead to jail sooner than usual.",
-    impact:
-      "None yet. Being jailed costs part of the stake and all pay until somebody releases the validator.",
+    impact: "None yet. Jailing costs part of the stake, and all pay until somebody unjails the validator.",
     action:
       "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage can last before the validator is jailed.",
     for: "5m",
@@ -178,7 +178,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     description:
       "The oracle is failing for many validators together. The cause is something they share: the market map, a release, the network, or a price provider that all of them need.",
     impact:
-      "Every missed vote counts, even one that everybody misses. The DAO decides whether the programme makes up for it.",
+      "Every missed vote lowers the rate, even one that all validators miss. The DAO decides whether the programme compensates for it.",
     action:
       "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
     for: "20s",
@@ -297,7 +297,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     description:
       "The chain has not paid the validator for last month, although the watchdog counted blocks in that month.",
     impact:
-      "The whole month's pay. Anything the revenue module could not pay is lost: its counters have already been reset, so it is not paid later.",
+      "The whole month's pay. Any amount that the revenue module could not pay is lost: the module has already reset its counters, so it does not pay later.",
     action:
       "Check the month's report, the treasury's balance and the validator's status at the end of the month, then ask in the validators' channel.",
     for: "0s",
@@ -319,8 +319,8 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     end: "2026-10 was paid as expected",
     when: "last month's payment differs by more than `max_difference` from what the watchdog expected from its own count",
     description:
-      "For last month, the chain paid the validator an amount different from what the programme's formula gives for the watchdog's count.",
-    impact: "The difference, if the chain's counts are wrong. It is not paid later.",
+      "The chain's payment for last month differs from the amount that the programme's formula gives for the watchdog's count.",
+    impact: "If the chain's counts are wrong, the difference is lost: it is not paid later.",
     action:
       "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain never receives. Then ask in the validators' channel.",
     for: "0s",

@@ -20,7 +20,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     when: "the node responds, but its gRPC port accepts no connections",
     description: "The node's gRPC port accepts no connections, so the sidecar cannot refresh its market map.",
     impact:
-      "None until the sidecar restarts. After that, it has no markets and no prices, and the validator misses every vote.",
+      "None until the sidecar restarts. After a restart, the sidecar has no markets and no prices, and the validator misses every vote.",
     action:
       "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
@@ -84,7 +84,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     end: "a node's page can be read",
     when: "neither a node's page nor the validator's standing on the chain can be read, or the pages contain no oracle metrics",
     description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. Once a node's page is back, the watchdog counts the blocks from the gap.`,
-    impact: "Unknown: perhaps none, or every block if the node's machine is down.",
+    impact: "Unknown: possibly no block is lost, or every block if the node's machine is down.",
     action:
       "Log in to the node's machine. If the node is running, check the network between it and the watchdog, or the setting that the alert names.",
     for: "90s",
@@ -153,9 +153,8 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     end: `the ${page} can be read`,
     when: `the ${page} cannot be read`,
     description:
-      "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.",
-    impact:
-      "Whether blocks are lost cannot be told from this source alone; the other conditions and the block counts show it.",
+      "The watchdog cannot read this source, so it cannot evaluate the conditions that need it. Once the source is back, the watchdog counts the blocks from the gap.",
+    impact: "Unknown from this source alone: other alerts and the block counts show whether blocks are lost.",
     action,
     for: "5m",
     resolveFor: "1m",
@@ -244,7 +243,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     description:
       "The watchdog has more work than its processor or disk can handle: its polls begin late, and sources can seem slow or down when they are not. Its counts stay correct, because the nodes keep counting.",
     impact:
-      "None for the votes themselves. Alerts for all of this watchdog's validators are late by the same time, and whatever it cannot see is unknown.",
+      "None for the votes themselves. Alerts for all of this watchdog's validators are as late as its polls, and conditions that it cannot see are unknown.",
     action:
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",

@@ -18,7 +18,7 @@ const RESTART =
   "Restart the price sidecar. If prices do not return, check its log, the node's gRPC address and outbound HTTPS.";
 
 const NO_PRICES_IMPACT =
-  "The chain counts a vote without any price as missed, although the node counts it as a success. Each of these blocks lowers the month's rate.";
+  "The chain counts a vote without any price as missed, although the node counts it as a success. Each such vote lowers the month's rate.";
 
 /** The pair used to convert most markets' prices. */
 const CONVERSION_PAIR = "USDT/USD";
@@ -46,7 +46,7 @@ const deviationThresholds = {
 const deviation = {
   severity: "warning",
   impact:
-    "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.",
+    "The chain also pays for votes with wrong prices, so no pay is lost. But the chain's price is the stake-weighted median: with enough stake behind a wrong price, it is wrong too.",
   end: "3 prices are at most 0.06 % apart",
   for: "5m",
   resolveFor: "1m",
@@ -63,7 +63,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     end: "38 pairs have a price",
     when: "the sidecar responds, but no pair has a price",
     description:
-      "The sidecar responds, but its response contains no prices. A single missing pair is normal; this is not.",
+      "The sidecar responds, but its response contains no prices. A single missing pair is normal, but a response without any price is not.",
     impact: NO_PRICES_IMPACT,
     action: RESTART,
     for: "5m",
@@ -125,7 +125,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     end: "the sidecar responds with prices",
     when: "the sidecar responds without any price, but the node counts successful calls",
     description:
-      "The node counts each of these votes as a success, but the chain counts it as missed. Do not trust the node's success rate for now.",
+      "The node counts a vote without prices as a success, but the chain counts it as missed. Do not trust the node's success rate until this alert ends.",
     impact: NO_PRICES_IMPACT,
     action:
       "Check the sidecar's market map: the node's gRPC server must be enabled, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
@@ -157,7 +157,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
       "The sidecar updates its timestamp four times a second, even without any price. If the timestamp stops changing, the price loop has hung.",
-    impact: "No block is lost while there are prices, but the validator votes with outdated ones.",
+    impact: "No block is lost while there are prices, but the validator votes with outdated prices.",
     action: "Restart the price sidecar.",
     for: "30s",
     thresholds: { max_age: threshold("duration", 10_000, "age of the timestamp") },
@@ -194,7 +194,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     title: "Prices differ from the chain's",
     when: "the sidecar's price for a pair in `chain.pairs` differs by more than `max_deviation` from the price that the chain stores, which is no older than `max_age`",
     description:
-      "For several minutes, the sidecar's price for a pair has been far from the chain's price, which is the median across all validators. This sidecar is probably wrong.",
+      "For several minutes, the sidecar's price for a pair has been far from the chain's price, which is the median across all validators. The sidecar's price is probably the wrong one.",
     action:
       "Compare the price with one from an exchange. If the sidecar is wrong, check its providers for the pair and restart it.",
     evaluate: (input, limit) => {
@@ -211,7 +211,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     title: "Sidecar prices differ",
     when: "the sidecar's price for a pair in `chain.pairs` or `alerts.major_pairs` differs by more than `max_deviation` from the median of all sidecars that the watchdog reads on this chain",
     description:
-      "For several minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, there is no telling which one is wrong.",
+      "For several minutes, the sidecar's price for a pair has been far from the other sidecars' prices. With only two sidecars, the comparison cannot show which price is wrong.",
     action:
       "Compare the price with one from an exchange. Check the wrong sidecar's providers and restart it.",
     evaluate: (input, limit) => evaluateDeviation(input, compareWithSidecars, limit),

@@ -83,7 +83,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
     action: ACTION,
     echo: "month" as const,
     past: "counts" as const,
-    description: `The validator earns ${reward} only if its success rate ends the month at or above the boundary.`,
+    description: `The validator earns ${reward} for a month only if its success rate at the end of the month is at or above the boundary.`,
   };
 }
 
@@ -125,7 +125,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     end: "one bad month would not lead to rotation",
     when: "so many of the validator's months ended below the lower boundary that it may be rotated out, now or if this month ends below it too",
     description:
-      "A validator below the lower boundary for 2 months in a row, or in 3 of 6, may be rotated out of the validator set.",
+      "A validator that is below the lower boundary in 2 months in a row, or in 3 of 6 months, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
     action:
       "Avoid further missed blocks this month, and explain the earlier months to the DAO before it decides.",
@@ -158,7 +158,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       // Nobody can change the outcome, so this alert is a ticket, not a page.
       severity: "warning",
       isSettled: true,
-      title: `This month loses ${reward}`,
+      title: `Month without ${reward}`,
       end: "388 more missed blocks are allowed, 0.2 h of a total outage",
       when: "the month will end below the boundary even if no further block is missed",
       action: "Prepare for next month, and check the rotation risk. Nothing can restore this month's pay.",
@@ -206,7 +206,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       ...common,
       name: own("at-risk"),
       severity,
-      title: `The current loss costs ${reward}`,
+      title: `At risk: ${reward}`,
       end: "the loss of the last few hours has ended",
       when: "the boundary would be crossed within `lost_within` at the loss rates of both the last six hours and the last three days, or within `min_headroom` at those of both the last hour and the last five minutes",
       for: "10m",
@@ -247,7 +247,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("headroom-low"),
       severity: "warning",
       isSettled: true,
-      title: `Little is left of ${reward}`,
+      title: `Low headroom for ${reward}`,
       end: "14,212 more missed blocks are allowed, 7.9 h of a total outage",
       when: "a total outage of `min_headroom` would cross the boundary",
       for: "10m",
@@ -294,7 +294,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       ...common,
       name: own("fast-burn"),
       severity,
-      title: `Missed blocks burn ${reward} fast`,
+      title: `Fast burn rate for ${reward}`,
       end: "the loss of the last few hours has ended",
       when: "missed blocks burned the month's allowance `hour_factor` times too fast over the last hour, or `six_hours_factor` times over the last six hours, and still do over the last 5 minutes",
       for: "1m",
@@ -320,7 +320,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       ...common,
       name: own("slow-burn"),
       severity: "warning",
-      title: `Missed blocks burn ${reward} slowly`,
+      title: `Slow burn rate for ${reward}`,
       end: "the current loss is small enough for the month",
       when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
       for: "1h",

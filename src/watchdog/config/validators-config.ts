@@ -55,7 +55,7 @@ const nodeUrls = {
   oracle_metrics: nullableEndpointField()
     .optional()
     .describe(
-      "the page with oracle metrics. Many machines have none, which is normal. Set it to null to disable the source",
+      "the page with oracle metrics. Many machines have no such page, which is normal. Set it to null to disable the source",
     )
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()

@@ -75,7 +75,8 @@ const SIGNING_ROW: RowSpec = {
       },
     ),
     graph("Time to jail", [query(metric("jail_seconds"), "{{basis}} {{validator}} {{instance}}")], {
-      description: "If every block is missed from now on, and at the current rate of misses. Blank: never.",
+      description:
+        "Time until jail if every block is missed from now on, and at the current rate of misses. Blank: never.",
       unit: "s",
       emptyText: NO_SECTION,
     }),
@@ -132,7 +133,8 @@ const OTHERS_ROW: RowSpec = {
       "Power that also misses commits",
       [query(metric("others_missing_power_ratio"), "{{validator}} {{instance}}")],
       {
-        description: "Share of the other validators' voting power. Above a third, the chain halts.",
+        description:
+          "Share of the other validators' voting power that also misses commits. Above a third, the chain halts.",
         unit: "percentunit",
         range: [0, 1],
         emptyText: NO_SECTION,

@@ -96,7 +96,7 @@ export const FLEET: DashboardSpec = {
           },
         ),
         stat("Silences", [query(`sum(oracle_watchdog_active_silences{${PROCESSES}})`, "silences")], {
-          description: "Silences active now.",
+          description: "Number of active silences.",
           unit: "none",
           width: 8,
         }),
@@ -158,7 +158,7 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "90 % of scrapes are faster than this. If polls begin more than 2 s late, the watchdog has too much work.",
+              "90th percentile of the scrape duration, and how late polls begin. If polls begin more than 2 s late, the watchdog has too much work.",
             unit: "s",
           },
         ),

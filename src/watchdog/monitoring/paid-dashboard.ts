@@ -67,7 +67,8 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     width: 3,
   }),
   stat("Any pay left", seriesBy("validator", allowanceLeft("none")), {
-    description: "The same for any pay. Below 0, the month pays nothing.",
+    description:
+      "Remaining share of the misses that any pay allows in the month. Below 0, the month pays nothing.",
     unit: "percentunit",
     decimals: 0,
     colors: ALLOWANCE_COLORS,

@@ -176,8 +176,8 @@ const LABEL_MISSING: AlertSpec = {
   severity: "critical",
   summary: "Nodes without the validator label.",
   description:
-    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the validator label. The rules treat them as one validator's nodes and use the best one.",
-  impact: "If one of them loses its votes, no alert fires as long as another one votes.",
+    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the validator label. The rules treat them as nodes of one validator, and evaluate only the best node.",
+  impact: "If one of these nodes stops voting, no alert fires as long as another one votes.",
   expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
   for: "5m",
   cause: onRaw("Calls"),

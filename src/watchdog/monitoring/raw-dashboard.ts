@@ -34,7 +34,7 @@ export const PAID_RAW: DashboardSpec = {
   file: "oracle-am-i-paid-raw.json",
   title: "Oracle: am I paid? (without the watchdog)",
   description:
-    "The same question, answered from node and sidecar metrics alone. It needs the recording rules in oracle-raw.rules.yaml, and knows neither unknown blocks nor the chain's policy.",
+    "Is the validator paid? Answered from node and sidecar metrics alone, by the recording rules in oracle-raw.rules.yaml, which know neither unknown blocks nor the chain's policy.",
   variables: variablesOf("app_oracle_responses"),
   range: "month",
   restarts: restartsOf(PROCESSES),
@@ -111,7 +111,7 @@ export const PAID_RAW: DashboardSpec = {
           ),
           {
             description:
-              "90 % of calls are faster than this. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
+              "90th percentile of the oracle call's latency. The histogram ends at 512 ms, and neutrond ends a call after 1 s.",
             unit: "s",
           },
         ),

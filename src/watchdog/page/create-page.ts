@@ -183,7 +183,7 @@ export function watchdogPages(
   return [
     {
       path: "/",
-      about: "one validator: its screen; several: a table of all, worst first",
+      about: "the validator's page or, if there are several, a table of all validators, worst first",
       content: first,
     },
     ...VALIDATOR_PAGES.map((page) => ({

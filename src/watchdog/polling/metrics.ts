@@ -39,7 +39,7 @@ const alertGauge = gaugesOf(
 
 const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
   oracle_watchdog_month_blocks: monthGauge(
-    "Blocks in the current UTC month, by the result of their oracle call. Unknown: a node restart erased the result.",
+    "Blocks in the current UTC month, by the result of their oracle call. The result is unknown if a node restart erased it.",
     ({ counts: { good, bad, unknown } }) => Object.entries({ good, bad, unknown }),
     "result",
   ),
@@ -104,7 +104,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ polledAtMs }) => seconds(polledAtMs),
   ),
   oracle_watchdog_poll_late_seconds: validatorGauge(
-    "How much later than planned the validator's last poll began. Grows when the watchdog has more work than time.",
+    "How much later than planned the validator's last poll began. It grows when the watchdog is overloaded.",
     ({ lateMs }) => seconds(lateMs),
   ),
   oracle_watchdog_state_stored: watchdogGauge(
@@ -116,7 +116,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ clockProblem }) => clockProblem === undefined,
   ),
   oracle_watchdog_active_silences: watchdogGauge(
-    "Silences active now.",
+    "Number of active silences.",
     ({ activeSilences }) => activeSilences,
   ),
   oracle_watchdog_pending_notifications: watchdogGauge(
@@ -186,7 +186,7 @@ export function createWatchdogMetrics(
   });
   const duration = factory.histogram({
     name: "oracle_watchdog_scrape_duration_seconds",
-    help: "Duration of the scrapes by source.",
+    help: "Duration of scrapes by source.",
     labelNames: ["source"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   });

@@ -131,7 +131,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ outageMs }) => seconds(outageMs),
   ),
   oracle_watchdog_boundary_loss_seconds: boundaryGauge(
-    "Time until the boundary is lost if losses continue at the lower of their rates over 6 hours and 3 days. Absent if the month ends first.",
+    "Time until the boundary is lost if losses continue at the lower of the 6-hour and the 3-day loss rate. Absent if the month ends first.",
     ({ lostInMs }) => seconds(lostInMs),
   ),
   oracle_watchdog_required_success_ratio: boundaryGauge(
@@ -172,7 +172,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "currency",
   ),
   oracle_watchdog_allowance_used_ratio: assessmentGauge(
-    "How much of the month's miss allowance for full pay is used. 1: all of it.",
+    "Share of the month's miss allowance for full pay that is used up. At 1, nothing is left.",
     (assessment) => allowanceShare(monthCost(assessment)),
   ),
   oracle_watchdog_month_remaining_blocks: assessmentGauge(
@@ -207,11 +207,11 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ left }) => left,
   ),
   oracle_watchdog_signed_ratio: windowGauge(
-    "Signed blocks in the signing window, divided by its counted blocks.",
+    "Share of signed blocks among the counted blocks in the signing window.",
     ({ signed }) => signed && toRatio(signed),
   ),
   oracle_watchdog_jail_seconds: windowGauge(
-    "Time until jail if every block is missed from now on (all_missed), and at the current rate of misses (present_rate). Absent if that will not happen or is not known.",
+    "Time until jail if every block is missed from now on (all_missed), and at the current rate of misses (present_rate). Absent if jail is not expected or the time is unknown.",
     ({ allMissedMs, presentMs }) =>
       Object.entries({ all_missed: seconds(allMissedMs), present_rate: seconds(presentMs) }),
     "basis",
@@ -236,23 +236,23 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ rank }) => rank,
   ),
   oracle_watchdog_compared_validators: comparisonGauge(
-    "Validators that were compared, including this one.",
+    "Number of validators in the comparison, including this one.",
     ({ compared }) => compared,
   ),
   oracle_watchdog_percentile_ratio: comparisonGauge(
-    "Share of the other validators that do no better.",
+    "Share of the other validators that do no better than this one.",
     ({ notBetter, compared }) => notBetter / (compared - 1),
   ),
   oracle_watchdog_own_ratio: comparisonGauge(
-    "The validator's share of good blocks or votes, by which it is compared.",
+    "The validator's own share of good blocks or votes in the comparison.",
     ({ own }) => toRatio(own),
   ),
   oracle_watchdog_others_median_ratio: comparisonGauge(
-    "Median of the other validators' shares.",
+    "Median of the other validators' shares of good blocks or votes.",
     ({ median }) => toRatio(median),
   ),
   oracle_watchdog_comparison_timestamp_seconds: comparisonGauge(
-    "Time of the last read of the other validators. It can be up to an hour old.",
+    "Time of the last reading of the other validators, which can be up to an hour old.",
     ({ atMs }) => seconds(atMs),
   ),
 };

@@ -43,7 +43,11 @@ export const reportsSchema = z
         "the folder for the reports; default: reports in state_dir, or no files if state_dir is unset",
       )
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
-    formats: z.array(z.enum(REPORT_FORMATS)).min(1).default(["text", "json"]).describe("file formats"),
+    formats: z
+      .array(z.enum(REPORT_FORMATS))
+      .min(1)
+      .default(["text", "json"])
+      .describe("the formats of the report files"),
     channels: z
       .array(z.string())
       .max(20)

@@ -38,10 +38,14 @@ const BENCH_QUERIES = {
     },
     queries: {
       params: query("Params", "print the minimum fee for a contract's packet"),
-      "fee-info": query("FeeInfo", "print the locked fee for a packet that has no reply yet", {
-        takes: ["port_id", "channel_id", "sequence"],
-        columns: "PAYER payer, ACKNOWLEDGEMENT fee.ack_fee, TIMEOUT fee.timeout_fee",
-      }),
+      "fee-info": query(
+        "FeeInfo",
+        "print the fee locked for a packet that is neither acknowledged nor timed out",
+        {
+          takes: ["port_id", "channel_id", "sequence"],
+          columns: "PAYER payer, ACKNOWLEDGEMENT fee.ack_fee, TIMEOUT fee.timeout_fee",
+        },
+      ),
     },
   },
   feeburner: {
@@ -61,7 +65,10 @@ const BENCH_QUERIES = {
       interchain_account_id: "<interchain-account-id> the account's name",
     },
     queries: {
-      params: query("Params", "print the message limit and the fee for an account"),
+      params: query(
+        "Params",
+        "print the message limit per transaction, and the fee for registering an account",
+      ),
       "interchain-account": query(
         "InterchainAccountAddress",
         "print an interchain account's address on the other chain",
@@ -73,7 +80,7 @@ const BENCH_QUERIES = {
     "gaia.globalfee.v1beta1.Query",
     "print the prices and exceptions for a chain without a fee market",
   ),
-  dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
+  dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other fee denominations"),
   /** Params of the ICS-27 host: accounts on this chain that other chains control. */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
@@ -107,7 +114,7 @@ const BENCH_MESSAGES = {
       denom: "<denom> factory/<creator>/<subdenom>",
       new_admin: "<new-admin> the new admin's address",
       transferFromAddress: "<from> address whose coins are moved",
-      transferToAddress: "<to> address that receives them",
+      transferToAddress: "<to> address that receives the coins",
       contract_addr: "[contract] contract address; omit it to call no contract",
       metadata:
         '<metadata> JSON: {"base":"factory/…","display":"…","name":"…","symbol":"…","denom_units":[{"denom":"factory/…","exponent":0}]}',
@@ -131,10 +138,10 @@ const BENCH_MESSAGES = {
       }),
       "force-transfer": message("ForceTransfer", "move coins from any account, as the denomination's admin"),
       "change-admin": message("ChangeAdmin", "change a denomination's admin"),
-      "set-denom-metadata": message("SetDenomMetadata", "describe a denomination: name, symbol, units"),
+      "set-denom-metadata": message("SetDenomMetadata", "set a denomination's metadata: name, symbol, units"),
       "set-before-send-hook": message(
         "SetBeforeSendHook",
-        "choose the contract that is called before payments",
+        "set the contract that is called before payments in a denomination",
         { note: "\nThe params must allow the contract's code for the denomination's creator." },
       ),
       "update-params": message("UpdateParams", "replace all params: fee, gas, allowed hooks", {
@@ -142,14 +149,14 @@ const BENCH_MESSAGES = {
         options: {
           "params.denom_creation_fee": listOption(
             "--fee <json>",
-            'a coin of the creation fee, e.g. {"denom":"untrn","amount":"1000"}; can be given several times',
+            'coin of the creation fee, e.g. {"denom":"untrn","amount":"1000"}; repeatable',
           ),
           "params.fee_collector_address": ["--fee-collector <address>", "recipient of the fee"],
           "params.denom_creation_gas_consume": () =>
             new Option("--creation-gas <n>", "the gas for creating a denomination").default("0"),
           "params.whitelisted_hooks": listOption(
             "--hook <json>",
-            'a code that may be a hook, as {"code_id":"1","denom_creator":"…"}; can be given several times',
+            'code that may be a before-send hook, as {"code_id":"1","denom_creator":"…"}; repeatable',
           ),
         },
       }),

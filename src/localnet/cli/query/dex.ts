@@ -65,10 +65,10 @@ function poolRows(pool: JsonValue): readonly JsonValue[] {
 export const DEX_QUERIES: QueryGroup = {
   service: "neutron.dex.Query",
   fields: {
-    pair_id: "<pair-id> 'A<>B'",
+    pair_id: "<pair-id> the pair's denominations joined by <>, e.g. 'A<>B'",
     token_in: "<token-in> denomination that the makers on this side sell",
-    tick_index: ["<tick-index> [-5] for -5", parseTick],
-    fee: ["<fee> basis points", parseFee],
+    tick_index: ["<tick-index> tick index; write [-5] for -5", parseTick],
+    fee: ["<fee> the pool's fee in basis points", parseFee],
     tranche_key: "<tranche-key> tranche key",
     address: "<address> bech32 address",
     pool_id: ["<pool-id> pool id", parseFee],

@@ -42,7 +42,7 @@ export const IBC_CLIENT_QUERIES: QueryGroup = {
   queries: {
     states: query("ClientStates", "list the clients", { columns: { CLIENT: "client_id", ...CLIENT } }),
     state: query("ClientState", "print a client", { path: "", columns: CLIENT }),
-    status: query("ClientStatus", "print whether a client is active", "STATUS"),
+    status: query("ClientStatus", "print a client's status, e.g. Active or Expired", "STATUS"),
     "consensus-state-heights": query(
       "ConsensusStateHeights",
       "list the heights for which a client can verify proofs",
@@ -118,10 +118,10 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
       columns: PACKET,
       takes: ["port_id", "channel_id"],
     }),
-    "next-sequence-send": query("NextSequenceSend", "print the next sequence to send", "NEXT"),
+    "next-sequence-send": query("NextSequenceSend", "print the sequence of the next packet to send", "NEXT"),
     "next-sequence-receive": query(
       "NextSequenceReceive",
-      "print the next sequence to receive on an ordered channel",
+      "print the sequence of the next packet to receive on an ordered channel",
       "NEXT",
     ),
     params: query("ChannelParams", "print the channel parameters"),

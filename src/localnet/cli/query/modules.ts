@@ -100,7 +100,9 @@ export const MODULE_QUERIES = {
       depositor: "<depositor> depositor address",
     },
     queries: {
-      params: query("Params", "print the deposits, periods and vote thresholds", { takes: [] }),
+      params: query("Params", "print the governance parameters: deposits, periods, thresholds", {
+        takes: [],
+      }),
       proposal: query("Proposal", "print a proposal", PROPOSAL),
       proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
       vote: query("Vote", "print a vote", VOTE),
@@ -155,7 +157,7 @@ export const MODULE_QUERIES = {
       "query-result": query("QueryResult", "print a KV query's last result"),
       "query-last-remote-height": query(
         "LastRemoteHeight",
-        "print the latest remote height known to a connection's light client",
+        "print the latest remote height that a connection's light client knows",
       ),
     },
   },
@@ -166,7 +168,7 @@ export const MODULE_QUERIES = {
     queries: {
       "subscribed-contracts": query(
         "SubscribedContracts",
-        "list a hook type's contracts in the order of their calls",
+        "list the contracts subscribed to a hook type, in call order",
         "CONTRACT",
       ),
     },
@@ -182,13 +184,13 @@ export const MODULE_QUERIES = {
       params: query("Params", "print the module's parameters"),
       "denom-traces": query("DenomTraces", "list the origins of the vouchers", TRACE),
       "denom-trace": query("DenomTrace", "print a voucher's origin", TRACE),
-      "denom-hash": query("DenomHash", "print the hash for a known path and denomination", "HASH"),
+      "denom-hash": query("DenomHash", "print the voucher hash for a known path and denomination", "HASH"),
       "escrow-address": query("EscrowAddress", "print a channel's escrow account", {
         columns: "ADDRESS",
       }),
       "total-escrow": query(
         "TotalEscrowForDenom",
-        "print the amount of a denomination sent to other chains",
+        "print how much of a denomination is escrowed for transfers to other chains",
         "AMOUNT amount, DENOM denom",
       ),
     },
@@ -208,11 +210,11 @@ export const MODULE_QUERIES = {
   },
   consensus: {
     service: "cosmos.consensus.v1.Query",
-    queries: { params: query("Params", "print the block and evidence limits") },
+    queries: { params: query("Params", "print the consensus parameters: block and evidence limits") },
   },
   "ibc-rate-limit": {
     service: "neutron.ibcratelimit.v1beta1.Query",
-    queries: { params: query("Params", "print the contract that decides which transfers pass") },
+    queries: { params: query("Params", "print the contract that decides which transfers are allowed") },
   },
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 

@@ -76,17 +76,17 @@ export const queryStakingCommand = queryCommands({
     "delegations-to": query("ValidatorDelegations", "list a validator's delegations", DELEGATION),
     "unbonding-delegation": query(
       "UnbondingDelegation",
-      "print a delegator's unbonding coins from a validator",
+      "print the coins that a delegator is unbonding from a validator",
       UNBONDING,
     ),
     "unbonding-delegations": query(
       "DelegatorUnbondingDelegations",
-      "list a delegator's unbonding coins",
+      "list the coins that a delegator is unbonding",
       UNBONDING,
     ),
     "unbonding-delegations-from": query(
       "ValidatorUnbondingDelegations",
-      "list the undelegations from a validator",
+      "list the coins being unbonded from a validator",
       UNBONDING,
     ),
     redelegation: query("Redelegations", "print a delegator's redelegations between two validators", {
@@ -97,7 +97,7 @@ export const queryStakingCommand = queryCommands({
       ...REDELEGATION,
       takes: ["delegator_addr"],
     }),
-    "redelegations-from": query("Redelegations", "list the redelegations away from a validator", {
+    "redelegations-from": query("Redelegations", "list redelegations from a validator to other validators", {
       ...REDELEGATION,
       takes: ["src_validator_addr"],
     }),

@@ -21,8 +21,8 @@ const WASM = {
     address: "<contract> contract address",
     creator_address: "<creator> creator address",
     code_hash: "<code-hash> code hash, hex",
-    salt: "<salt> hex",
-    query_data: ["<json> contract query", parseQuery],
+    salt: "<salt> salt in hex",
+    query_data: ["<json> query message for the contract", parseQuery],
   },
 } as const;
 
@@ -41,7 +41,7 @@ const ALL = query(
   "list a contract's entries, with keys in hex and values in base64",
   "KEY key, VALUE value",
 );
-const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
+const SMART = query("SmartContractState", "query a contract", "RESPONSE");
 
 const QUERIES: QueryGroup = {
   ...WASM,
@@ -54,7 +54,11 @@ const QUERIES: QueryGroup = {
     "build-address": query("BuildAddress", "print the contract address that instantiate2 would assign", {
       columns: "CONTRACT",
       options: {
-        init_args: ["--fix-msg <json>", "instantiation message, if the address depends on it", parseQuery],
+        init_args: [
+          "--fix-msg <json>",
+          "instantiation message, for an address that depends on it",
+          parseQuery,
+        ],
       },
     }),
     pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
@@ -89,7 +93,9 @@ export function queryWasmCommand(context: CliContext): Command {
   withProfile(state.commands, context);
   withProfile(short.commands, context);
   return short
-    .addCommand(state.name("contract-state").description("read a contract's entries, or query it"))
+    .addCommand(
+      state.name("contract-state").description("read a contract's stored entries, or query the contract"),
+    )
     .addCommand(downloadCommand(context))
     .addCommand(vmVersionCommand(context));
 }
@@ -132,7 +138,7 @@ function downloadCommand(context: CliContext): Command {
 /** `relaywatch query wasm libwasmvm-version`: prints the libwasmvm version whose behavior local chains reproduce. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
-    .description("print the version of the virtual machine whose behaviour local chains match exactly")
+    .description("print the libwasmvm version whose behaviour local chains match exactly")
     .addOption(jsonOption())
     .action(({ json }: { readonly json?: true }) =>
       context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),

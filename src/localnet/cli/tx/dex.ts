@@ -13,8 +13,8 @@ export const txDexCommand = messageCommands({
   service: "neutron.dex.Msg",
   fields: {
     receiver: "<receiver> address that receives the coins",
-    token_a: "<token-a> denomination",
-    token_b: "<token-b> denomination",
+    token_a: "<token-a> one denomination of the pools' pair",
+    token_b: "<token-b> the pair's other denomination",
     amounts_a: ["<amounts-a> token-a amounts, comma-separated", parse.parseAmounts],
     amounts_b: ["<amounts-b> token-b amounts, comma-separated", parse.parseAmounts],
     shares_to_remove: ["<shares-to-remove> share amounts, comma-separated", parse.parseAmounts],
@@ -23,8 +23,14 @@ export const txDexCommand = messageCommands({
       parse.parseTicks,
     ],
     fees: ["<fees> comma-separated fees in basis points", parse.parseFees],
-    disable_autoswap: ["<disable-autoswap> comma-separated list of true or false", parse.parseBooleans],
-    fail_tx_on_bel: ["<fail-tx-on-bel> comma-separated list of true or false", parse.parseBooleans],
+    disable_autoswap: [
+      "<disable-autoswap> comma-separated true or false: whether to deposit without autoswap",
+      parse.parseBooleans,
+    ],
+    fail_tx_on_bel: [
+      "<fail-tx-on-bel> comma-separated true or false: whether a deposit behind enemy lines fails the transaction",
+      parse.parseBooleans,
+    ],
     token_in: "<token-in> denomination to sell",
     token_out: "<token-out> denomination to buy",
     tick_index_in_to_out: [
@@ -38,7 +44,7 @@ export const txDexCommand = messageCommands({
       (text) => timestampToText(parse.parseExpiration(text)),
     ],
     tranche_key: "<tranche-key> the order's tranche key",
-    routes: ['<routes> "A,B,C;A,D,C"', parse.parseRoutes],
+    routes: ['<routes> routes as lists of denominations, e.g. "A,B,C;A,D,C"', parse.parseRoutes],
     exit_limit_price: ["<exit-limit-price> minimum price (amount out / amount in)", price],
     pick_best_route: [
       "<pick-best-route> true: use the best route; false: use the first route that succeeds",

@@ -62,7 +62,7 @@ const MODULE_MESSAGES = {
   "ibc-rate-limit": {
     service: "neutron.ibcratelimit.v1beta1.Msg",
     messages: {
-      "update-params": message("UpdateParams", "choose the contract that decides which transfers pass", {
+      "update-params": message("UpdateParams", "set the contract that decides which transfers are allowed", {
         takes: [CONTRACT],
         fields: { [CONTRACT]: "[contract] contract address" },
         options: { none: ["--none", "remove the contract, so that transfers are not limited"] },
@@ -147,7 +147,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 const legacyCommands = messageCommands({
   service: "cosmos.gov.v1beta1.Msg",
   messages: {
-    "submit-legacy-proposal": message("SubmitProposal", "propose a text", {
+    "submit-legacy-proposal": message("SubmitProposal", "submit a text proposal", {
       takes: [],
       options: {
         "content.title": inputs.requiredOption("--title <text>", "title, up to 140 bytes"),
@@ -178,7 +178,9 @@ const govCommands = messageCommands({
       takes: ["proposal_id", "option"],
       complete: (given) => ({ ...given, option: OPTIONS[inputs.textOf(given["option"])] }),
     }),
-    "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
+    "weighted-vote": message("VoteWeighted", "split your vote on a proposal between several options", {
+      takes: ["proposal_id", "options"],
+    }),
     "cancel-proposal": message("CancelProposal", "cancel your proposal and lose part of its deposit"),
   },
 });
@@ -219,18 +221,18 @@ export const txVestingCommand = messageCommands({
   messages: {
     "create-vesting-account": message(
       "CreateVestingAccount",
-      "fund an account whose coins vest until a given time",
+      "create and fund an account whose coins vest by a given time",
       {
         options: { delayed: ["--delayed", "release all coins at the end instead of evenly over time"] },
       },
     ),
     "create-permanent-locked-account": message(
       "CreatePermanentLockedAccount",
-      "fund an account whose coins can be delegated, but never spent",
+      "create and fund an account whose coins can be delegated, but never spent",
     ),
     "create-periodic-vesting-account": message(
       "CreatePeriodicVestingAccount",
-      "fund an account whose coins vest in several periods",
+      "create and fund an account whose coins vest in several periods",
       {
         takes: ["to_address", "vesting_periods"],
         fields: { vesting_periods: ["<periods-file> JSON file that lists the periods", inputs.unchecked] },

@@ -54,7 +54,7 @@ export const txWasmCommand = messageCommands({
   fields: {
     wasm_byte_code: "<file> WebAssembly file, plain or compressed with gzip",
     code_ids: "<code-id...> code ids",
-    new_admin: "<new-admin> address",
+    new_admin: "<new-admin> address of the new admin",
     new_label: "<new-label> new contract label",
     salt: "<salt> 1 to 64 bytes in hex, or in the format set by --ascii or --b64",
   },

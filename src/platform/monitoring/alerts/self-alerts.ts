@@ -46,7 +46,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A target is no longer scraped.",
     description:
       "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, but is no longer a target.",
-    impact: "None if it was removed on purpose. Otherwise, alerts about it cannot fire.",
+    impact: "None if the target was removed on purpose. Otherwise, alerts about it cannot fire.",
     expr: (times) =>
       `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
     for: "10m",
@@ -81,7 +81,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     description:
       "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
     impact:
-      "The watchdog cannot evaluate the conditions that need this source. Once the node's page is back, it counts the missing blocks.",
+      "The watchdog cannot evaluate the conditions that need this source. Once the node's page is back, the watchdog counts the missing blocks.",
     expr: () =>
       "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
     for: "1m",
@@ -97,7 +97,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "The watchdog is not storing its state.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
+      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It keeps the state in memory.",
     impact:
       "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since its last successful write: alerts can notify twice, and some blocks can become unknown.",
     // Use an average, because a disk that fails occasionally never fails for long.
@@ -143,7 +143,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A channel does not accept the watchdog's notifications.",
     description:
       "{{ $value }} notifications for {{ $labels.channel }} are pending: the receiver has not accepted them.",
-    impact: "These alerts reach nobody on this channel until it accepts them.",
+    impact: "The pending alerts reach nobody on this channel until it accepts them.",
     expr: () => "max by (job, instance, channel) (oracle_watchdog_pending_notifications) > 0",
     for: "10m",
     example: turns('oracle_watchdog_pending_notifications{$,channel="chat"}', { from: 3 }, { from: 0 }),
@@ -197,7 +197,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "A daemon's event loop is slow.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }}: one event-loop iteration in a hundred is more than {{ $value | humanizeDuration }} late.",
+      "In {{ $labels.job }} at {{ $labels.instance }}, one event-loop iteration in a hundred is more than {{ $value | humanizeDuration }} late.",
     impact:
       "Polls and results are late by the same amount of time. Usually the machine has too little CPU or memory.",
     expr: () => `nodejs_eventloop_lag_p99_seconds > 1 ${DAEMONS}`,
@@ -258,8 +258,8 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Prometheus and Alertmanager"),
     severity: "none",
     summary: "Prometheus and Alertmanager work.",
-    description: "This alert always fires. Its receiver raises an alarm when it no longer arrives.",
-    impact: "None while it arrives. If it does not arrive, no other alert does either.",
+    description: "This alert always fires. If it stops arriving, its receiver raises an alarm.",
+    impact: "None while this alert arrives. If it does not arrive, no other alert arrives either.",
     expr: () => "vector(1)",
     for: "0s",
     example: undefined,

@@ -197,12 +197,12 @@ export const PROCESS: DashboardSpec = {
         graph(
           "Event loop",
           [query(`nodejs_eventloop_lag_p99_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "One iteration in a hundred is later than this.", unit: "s" },
+          { description: "Delay of the event loop: one iteration in a hundred is later.", unit: "s" },
         ),
         graph(
           "Open files",
           [query(`process_open_fds{${PROCESSES}} / process_max_fds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "Share of the limit.", unit: "percentunit" },
+          { description: "Open files as a share of the process's limit.", unit: "percentunit" },
         ),
         graph(
           "Uptime",
