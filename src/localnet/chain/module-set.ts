@@ -34,9 +34,9 @@ export interface AddedModules {
   readonly bankHooks?: BankHooks;
   /** Charges relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
-  /** Burns coins at the end of each block, on a chain that burns its fees. */
+  /** Burns coins at the end of each block. Called only on a chain that burns its fees. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Wrappers for the transfer application, one inside the limiter and one outside it. */
+  /** Middleware around the transfer application: `within` runs inside the rate limiter, `outside` outside it. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

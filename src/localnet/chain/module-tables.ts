@@ -12,7 +12,7 @@ const POOLS: ModulePermissions = {
   [NOT_BONDED_POOL]: ["burner", "staking"],
 };
 
-/** The deployed chain's module accounts, including accounts for modules that do not exist here. */
+/** The deployed chain's module accounts, including accounts for modules that this chain lacks. */
 export const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   ...POOLS,
   ...Object.fromEntries(
@@ -35,7 +35,10 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [GOV_NAME]: ["burner"],
 };
 
-/** Module accounts that genesis creates on a local chain, as on the deployed chain. All others are created on first use. */
+/**
+ * Module accounts that genesis creates on a local chain, as on the deployed chain. All other module accounts are created on first
+ * use.
+ */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**

@@ -54,7 +54,10 @@ export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts to create at genesis, in this order. Other module accounts are created when first paid. Default: all. */
+  /**
+   * Module accounts to create at genesis, in this order. Other module accounts are created when they are first paid. Default:
+   * all.
+   */
   readonly genesisAccounts?: readonly string[];
 }
 

@@ -58,7 +58,7 @@ export function evidenceAge(context: Context): { readonly blocks: bigint; readon
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
 }
 
-/** The SDK's module has no genesis. This module uses the schema of the query response, `{"params": …}`. */
+/** The SDK's `consensus` module has no genesis, so this module uses the query response's schema, `{"params": …}`. */
 const SCHEMA = genesisSchema(
   MODULE_NAME,
   "cosmos.consensus.v1.QueryParamsResponse",

@@ -48,7 +48,7 @@ export function failuresOf(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Pays relayers for the acknowledgements and timeouts of packets sent by contracts. */
+/** Pays relayers for delivering the acknowledgements and timeouts of packets that contracts sent. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -77,8 +77,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores and returns a failed call. It gets the contract's highest stored failure id plus one, or 0 if there is none, so the id
- * of a removed last failure is reused.
+ * Stores and returns a failed call. The failure's id is the contract's highest stored failure id plus one, or 0 for the first. If
+ * the last failure is removed, its id is therefore reused.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -90,8 +90,8 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 }
 
 /**
- * Calls the contract that sent a transfer with the transfer's result, after the inner application has processed the result. If
- * the call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
+ * After the inner application has processed a transfer's result, passes the result to the contract that sent the transfer. If the
+ * contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
  * deployed chain spends on checking whether the packet was forwarded; this chain forwards no packets.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {

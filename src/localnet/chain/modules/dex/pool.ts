@@ -44,7 +44,9 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, or undefined if it was never created. Sides without reserves are rebuilt. */
+/**
+ * Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt.
+ */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -149,7 +151,10 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool's values in the share formulas. `tick` is the normalized centre, and `supply` is the pool's total number of shares. */
+/**
+ * A pool's values that the share formulas use. `tick` is the normalized centre, and `supply` is the pool's total number of
+ * shares.
+ */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;

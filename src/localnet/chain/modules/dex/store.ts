@@ -71,7 +71,10 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/** Iterates over a snapshot of the records that a taker reaches, by ascending tick. Pools (by fee) precede tranches (by key). */
+/**
+ * Iterates over a snapshot of the records that a taker reaches, by ascending tick. At a tick, pools (by fee) precede tranches (by
+ * key).
+ */
 export function ticksOfSide(
   context: Context,
   tradePairId: types.TradePairId,
@@ -167,7 +170,7 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 
 /**
  * Assigns a tranche key. Keys have the same length and sort order as the deployed module's `tk-N`, but the specification
- * separates the parts of a key with "||". Like the pool count, the tranche count is read twice.
+ * separates the parts of a key with "||". Like the pool count, the tranche count is read twice, each time consuming gas.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);

@@ -24,7 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve them. */
+/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve the proposal. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -242,7 +242,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** Converts a v1 vote. Its weights are decimals with a point; legacy weights have none. */
+/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point; the legacy weights omit the point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

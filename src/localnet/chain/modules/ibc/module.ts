@@ -45,7 +45,7 @@ export interface IbcModule extends ChainModule {
 }
 
 /**
- * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application; it is called for each
+ * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application and is called for each
  * message, because the applications need this module's keeper.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
@@ -85,8 +85,8 @@ const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketSt
 
 /**
  * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
- * absent, its clients, connections or channels are empty and its params are the defaults. Creates the localhost client and its
- * connection, as ibc-go does whenever it starts from a genesis. Throws `GenesisError`.
+ * absent, its clients, connections or channels are empty and its params are the defaults. Like ibc-go, also creates the localhost
+ * client and its connection. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(keys.STORE_NAME, genesis);
@@ -186,7 +186,7 @@ function base64Of(entry: JsonField, name: string): Uint8Array {
   return entry.member(name).required().asBase64();
 }
 
-/** Returns the entries of a list with this `client_id`. */
+/** Returns the entries of a genesis list that have this `client_id`. */
 function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
   return genesis
     .member(list)
@@ -194,14 +194,14 @@ function entriesOf(genesis: JsonField, list: string, clientId: string): readonly
     .filter((entry) => entry.member("client_id").required().asText() === clientId);
 }
 
-/** A client in genesis format. `metadata` contains all other entries of its store. */
+/** A client in genesis format. `metadata` contains all other entries of the client's store. */
 interface ExportedClient {
   state: JsonValue;
   readonly consensus: JsonObject[];
   readonly metadata: JsonObject[];
 }
 
-/** Returns all clients in text order of their ids, each with all its store entries except its connections. */
+/** Returns all clients in text order of their ids. Each includes its store entries, except its connections. */
 function listClients(context: Context): readonly (readonly [clientId: string, ExportedClient])[] {
   const clients = new Map<string, ExportedClient>();
   const prefix = keys.CLIENTS_PREFIX;
@@ -289,7 +289,7 @@ function initSequences(context: Context, list: JsonField, name: keys.SequenceNam
   }
 }
 
-/** Checks a channel's ids. As in ibc-go, the channel of a packet need not exist. */
+/** Checks a channel's ids. As in ibc-go, the channel of a packet entry need not exist. */
 function validateEnd({ portId, channelId }: ChannelEndpoint): void {
   validatePortId(portId);
   validateChannelId(channelId);

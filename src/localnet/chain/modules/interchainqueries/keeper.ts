@@ -29,7 +29,7 @@ export interface InterchainqueriesOptions extends ParamsModuleOptions {
   readonly denom: string;
 }
 
-/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too small. */
+/** Bank methods that the module calls. Each method throws `ModuleError` if the balance is too small. */
 interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
@@ -65,7 +65,10 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 /** Name of the module, its store and its escrow account. */
 export const MODULE_NAME = "interchainqueries";
 
-/** The module's limits and deposit. As in Go, all are zero until genesis sets them; the README explains what zero means. */
+/**
+ * The module's limits and deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
+ * means.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x05),
@@ -192,7 +195,10 @@ export function getResult(context: Context, id: bigint): QueryResult {
   return result;
 }
 
-/** Stores a verified KV result without its proofs, block and callback flag. Sets both heights in the query's record. */
+/**
+ * Stores a verified KV result without its proofs, block and callback flag. Sets the local and remote heights in the query's
+ * record.
+ */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -208,12 +214,12 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Marks a transaction as delivered. */
+/** Records that a transaction was delivered to its query's owner. */
 export function markSubmitted(context: Context, tx: SubmittedTx): void {
   submittedTxs.set(context, tx, MARK);
 }
 
-/** Marks a TX query as removed. */
+/** Marks a TX query as removed, so that later blocks delete its submitted transactions. */
 export function markRemoved(context: Context, id: bigint): void {
   removedTxQueries.set(context, id, MARK);
 }
@@ -247,7 +253,10 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   return deleted;
 }
 
-/** Returns the first `count` elements, or all. Collects them before any deletion and reads none beyond the last element. */
+/**
+ * Returns the first `count` elements, or all if `count` is undefined. Collects the elements before any deletion and does not read
+ * beyond the last one.
+ */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {

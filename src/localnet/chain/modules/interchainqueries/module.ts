@@ -101,8 +101,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two wraps
- * would differ, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two separate
+ * wraps would change the output, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -130,9 +130,9 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. It contains `params` and `registered_queries` as on the deployed chain and, optionally,
- * `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. If there
- * is no genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
+ * Reads the module's genesis, which contains `params` and `registered_queries` as on the deployed chain and, optionally,
+ * `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. Without a
+ * module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
  * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 function initGenesis(

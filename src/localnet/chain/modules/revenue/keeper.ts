@@ -204,7 +204,7 @@ function payPeriod(context: Context, params: Params, schedule: period.Schedule, 
   }
 }
 
-/** Makes a payment. Returns the reason if the bank refuses it, otherwise undefined. */
+/** Makes a payment. Returns the reason if the bank refuses the payment, otherwise undefined. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -246,7 +246,9 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/** Stores the reward asset's price for this second and deletes prices before the window. Does nothing without a usable price. */
+/**
+ * Stores the reward asset's price for this second and deletes prices before the window. Does nothing if there is no usable price.
+ */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,

@@ -68,7 +68,7 @@ function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
+/** Throws an unregistered error, with the SDK's message, for parameters with which the chain could not run. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
@@ -100,7 +100,7 @@ export interface Keepers extends SlashingOptions, SlashingDeps {
   readonly format: (consensus: Uint8Array) => string;
 }
 
-/** A validator's signing record. Modulo the window, `indexOffset` is the index of the next block. */
+/** A validator's signing record. `indexOffset` modulo the window is the next block's index. */
 interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
   readonly jailedUntilNs: bigint;
 }
@@ -128,7 +128,7 @@ const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesC
 
 /** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
-/** A bitset in Go's format: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
+/** Header length of a bitset in Go's format: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {

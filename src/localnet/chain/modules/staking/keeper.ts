@@ -10,7 +10,9 @@ import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
-/** Other modules' access to validators. `consensus` is the consensus address (20 bytes), `operator` the operator address. */
+/**
+ * Gives other modules access to validators. `consensus` is a consensus address (20 bytes), and `operator` an operator address.
+ */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */
@@ -266,7 +268,7 @@ function bonded(context: Context): readonly records.Validator[] {
   return found;
 }
 
-/** Returns the terms of a validator that contracts can read. Rates are decimals with 18 digits. */
+/** Returns the validator fields that contracts can read. Rates are decimals with 18 digits. */
 function termsOf({ operatorAddress, commission }: records.Validator) {
   return {
     operatorAddress,

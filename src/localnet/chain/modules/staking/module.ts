@@ -96,8 +96,8 @@ const SCHEMA = genesisSchema(types.MODULE_NAME, "cosmos.staking.v1beta1.GenesisS
 const PATH = `app_state.${types.MODULE_NAME}`;
 
 /**
- * Stores validators and delegations. Hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not
- * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
+ * Stores validators and delegations. Runs the hooks unless the genesis is an export. Throws `GenesisError` if the bank's pools do
+ * not match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: types.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -200,7 +200,7 @@ function requireNew(path: string, isKnown: boolean): void {
   if (isKnown) throw new GenesisError(path, "duplicate entry for the same accounts");
 }
 
-/** Requires a validator's shares to equal the sum of its delegations. Otherwise, the last delegator could not undelegate. */
+/** Requires a validator's shares to equal the sum of its delegations, so that the last delegator can undelegate. */
 function requireShares(given: readonly records.Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)

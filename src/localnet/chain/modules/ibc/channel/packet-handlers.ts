@@ -41,13 +41,13 @@ const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
-/** What a message does with its packet. */
+/** How a message processes its packet. */
 interface RelayStep {
   /** The packet's end on this chain. */
   readonly end: "source" | "destination";
   /** The step's name in the errors that `verify` throws. */
   readonly name: string;
-  /** Verifies and records the packet. Returns false if it was relayed before. */
+  /** Verifies and records the packet. Returns false if the packet was relayed before. */
   readonly verify: (packet: Packet) => boolean;
   /** Calls the application. */
   readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
@@ -138,7 +138,9 @@ class Refused extends Error {
   }
 }
 
-/** Calls the application. If it refuses the packet, its writes are dropped, but its events are kept with a prefix. */
+/**
+ * Calls the application. If the application refuses the packet, its writes are dropped, and its events are kept with a prefix.
+ */
 function callReceiver(
   context: Context,
   application: IBCModule,
@@ -215,7 +217,7 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/** The kind of a message in CheckTx. "other" means that it is not a relayer's message. */
+/** A message's kind in CheckTx. "other" means that the message is not a relayer's. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**

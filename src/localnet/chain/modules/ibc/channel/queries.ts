@@ -168,7 +168,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page of acknowledgements. If the request lists packets, returns their acknowledgements without paging. */
+/** Returns a page of acknowledgements. If the request lists packets, returns all their acknowledgements without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,

@@ -59,11 +59,11 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height of every frozen client. As in ibc-go, it does not depend on the misbehaviour's height. */
+/** The frozen height of every frozen client. As in ibc-go, this height does not depend on the misbehaviour's height. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
- * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the client and
+ * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). Verified misbehaviour freezes the client and
  * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
  * consensus state, even below the latest height. Throws `ModuleError`.
  */
@@ -127,7 +127,7 @@ function isMisbehaviour(message: clientMessage.ClientMessage, store: ClientStore
 
 /**
  * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
- * look for contradictions. A recheck skips the verification. Throws `ModuleError`.
+ * check for misbehaviour. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -164,7 +164,10 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
   return height;
 }
 
-/** Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, to limit its gas. */
+/**
+ * Deletes the oldest consensus state if it has expired. As in ibc-go, an update deletes at most one state, which limits the
+ * update's gas.
+ */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
   const oldest = height === undefined ? undefined : store.consensusState(height);
@@ -239,7 +242,7 @@ function settingsOf(state: ClientState): Uint8Array {
   }).finish();
 }
 
-/** Creates the localhost client, through which a chain tracks itself. */
+/** Creates the localhost client, through which the chain tracks itself. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,
@@ -247,7 +250,7 @@ export function createLocalhostClient(context: Context): void {
   });
 }
 
-/** Sets the localhost client's latest height to this block. Does nothing if the params do not allow its type. */
+/** Sets the localhost client's latest height to the current height. Does nothing if the params do not allow localhost clients. */
 export function updateLocalhostClient(context: Context): void {
   const store = openClientStore(context, LOCALHOST);
   const client = store.clientState();

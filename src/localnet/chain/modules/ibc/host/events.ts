@@ -82,7 +82,7 @@ export function emitConnectionStep(
 
 /**
  * Emits the events for a step of the opening or closing handshake, or for an ordered channel that a timeout closes
- * (`channel_close`). Only the first two steps include the version.
+ * (`channel_close`). Only the events for the first two steps include the version.
  */
 export function emitChannelStep(
   context: Context,
@@ -160,7 +160,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** Returns the connection under two names, because ibc-go still emits the old name. */
+/** Returns the connection id under two attribute names, because ibc-go still emits the old name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];
