@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** What additional modules can use: the local chain's names and keepers. */
+/** The local chain's names and keepers, as passed to additional modules. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;

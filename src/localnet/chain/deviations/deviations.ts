@@ -62,7 +62,7 @@ export const DEVIATION_AREAS: readonly DeviationArea[] = [
 /** A deviation as shown by `relaywatch localnet profile` and in `docs/conformance.md`. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
-  /** What the specification says, or "–" if the specification does not cover this point. */
+  /** The behaviour that the specification describes, or "–" if the specification does not cover this point. */
   readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;

@@ -188,8 +188,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs CheckTx. Its writes stay in the check state until the next commit, so that an account can have several pending
- * transactions with consecutive sequences.
+ * Runs CheckTx. The transaction's writes stay in the check state until the next commit, so that an account can have several
+ * pending transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
@@ -199,7 +199,7 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
   return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
-/** Runs a simulation on a branch of the check state, which is then dropped. */
+/** Runs a simulation on a branch of the check state, and drops the branch. */
 function runSimulation(
   tx: Uint8Array,
   machine: Machine,
@@ -227,7 +227,7 @@ function deliverGenesisTx(
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Reruns a block on a branch, which is then dropped. */
+/** Reruns a block on a branch, and drops the branch. */
 function rerunBlock(
   request: abci.FinalizeBlockRequest,
   machine: Machine,

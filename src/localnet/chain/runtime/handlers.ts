@@ -15,10 +15,10 @@ type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : n
 
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** Replaces the function of a method that the deployed chain serves but this chain does not. */
+/** Marks a method that the deployed chain serves but this chain does not. */
 type NotServed = "not served";
 
-/** The chain's name, a required argument for services in the chain's own packages. */
+/** The chain's name: a required argument for services in the chain's own protobuf packages, and not accepted for others. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
@@ -39,7 +39,7 @@ export type ServedQueries<Service extends QueryService> = {
   >;
 };
 
-/** Implementations of a query service's methods; "not served" for methods that the chain lacks. */
+/** Implementations of a query service's methods, by name; "not served" for methods that the chain lacks. */
 export type QueryFunctions<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: ServedQueries<Service>[Name] | NotServed;
 };
@@ -88,7 +88,7 @@ export interface MessageDefinition<Request, Response = void> {
   readonly signers?: (message: Request) => readonly string[];
   /** Checks that Go performs while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
-  /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
+  /** Stateless checks (`ValidateBasic`), which run before the fee is taken, and again before `handle`. */
   readonly validate?: (message: Request) => void;
   readonly handle: Handle<Request, Response>;
 }
@@ -184,7 +184,7 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   }
 }
 
-/** Runs `parse`. Converts a plain error to a query error with gRPC code 2, which the SDK returns for unregistered errors. */
+/** Runs `parse`. Converts a plain error to a query error with gRPC code 2 (Unknown), the SDK's code for unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

@@ -24,7 +24,7 @@ import * as errors from "./errors.ts";
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** The post handler. It runs even if the messages failed. If it fails, the messages' writes are dropped. */
+  /** The post handler, which runs even if the messages failed. If the post handler fails, the messages' writes are dropped. */
   readonly post: AnteStep;
   /** Reads the consensus parameters, as the SDK does for each transaction's context. */
   readonly readConsensusParams: (context: Context) => unknown;
@@ -35,9 +35,9 @@ export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
-  /** Receives a delivered transaction's writes. */
+  /** The branch that receives a delivered transaction's writes. */
   readonly branch: Branch;
-  /** Throws to end a simulation or the rerun of a transaction. */
+  /** Throws to end a simulation or a transaction's rerun. */
   readonly interrupt?: Interrupt | undefined;
 }
 
@@ -60,8 +60,8 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 }
 
 /**
- * Like {@link requireRoutable}, but a failing transaction has used only the gas for reading the consensus parameters, because the
- * SDK reads them before it creates the transaction's gas meter.
+ * Like {@link requireRoutable}, but charges a failing transaction only for reading the consensus parameters, because the SDK
+ * reads them before it creates the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   try {
@@ -80,7 +80,7 @@ interface TxRun extends TxScope {
   anteEvents: readonly ChainEvent[];
 }
 
-/** Decodes a transaction. As in the SDK, an error lacks its code in CheckTx and its details in a block. */
+/** Decodes a transaction. As in the SDK, a decoding error lacks its code in CheckTx and its details in a block. */
 function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
@@ -132,7 +132,7 @@ function openGasMeter(tx: DecodedTx, run: TxRun): void {
     throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. Its events and writes are kept even if the messages fail. */
+/** Runs the ante handler, whose events and writes are kept even if the messages fail. */
 function runAnte(tx: DecodedTx, run: TxRun): void {
   const branch = run.branch.branch();
   const events: ChainEvent[] = [];
@@ -222,8 +222,8 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. There is no
- * prefix if the transaction runs out of gas, because Go's message router does not see that panic.
+ * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
+ * error has no prefix, because Go's message router does not see that panic.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));

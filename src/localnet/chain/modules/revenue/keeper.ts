@@ -126,7 +126,7 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   setSchedule(context, period.startPeriod(type, block));
 }
 
-/** Counts one vote. Validators unknown to staking, which genesis or the control API created, are not counted. */
+/** Counts one vote. Skips validators unknown to the staking module (created by genesis or the control API). */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
   if (operator === undefined) return;

@@ -205,8 +205,8 @@ export function createHooks({ staking, format }: Keepers) {
 const VOTE_SET_DELAY = 2n;
 
 /**
- * Counts one vote from the last commit, and slashes and jails a validator that missed too many blocks in the window. Votes by
- * validators unknown to the staking module, which genesis or the control API created, are not counted.
+ * Counts one vote from the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips jailed
+ * validators, and validators unknown to the staking module (created by genesis or the control API).
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;

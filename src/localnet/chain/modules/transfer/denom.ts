@@ -16,7 +16,9 @@ export const PORT_ID = "transfer";
 /** The version of the module's channels (ICS-20). */
 export const VERSION = "ics20-1";
 
-/** Settings that allow coins to leave and enter the chain. By default, both are allowed. */
+/**
+ * Parameters that allow transfers to leave (`sendEnabled`) and enter (`receiveEnabled`) the chain. Both are allowed by default.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: utf8("params"),
@@ -38,8 +40,8 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and its denomination on the first
- * chain. Only names like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names
+ * like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -58,7 +60,7 @@ export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
 
-/** Returns the denomination under which a chain holds the coins: "ibc/HASH", or its own denomination. */
+/** Returns the denomination under which a chain holds the coins: "ibc/HASH" for a voucher, or the base denomination. */
 export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
@@ -97,7 +99,9 @@ export function parseTraceHash(text: string): Uint8Array {
   return hash;
 }
 
-/** Checks a message's denomination (ibc-go `ValidateIBCDenom`) after its coin has been checked. Throws `ModuleError`. */
+/**
+ * Checks the denomination in a message (ibc-go `ValidateIBCDenom`). The caller must have checked the coin. Throws `ModuleError`.
+ */
 export function validateSentDenom(denom: string): void {
   const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
   if (hash === undefined) return;

@@ -81,7 +81,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's messages, for a chain with its own MsgTransfer; both MsgTransfer versions return the chain's own response. */
+/** ibc-go's messages on a chain with its own MsgTransfer. Both versions of MsgTransfer return the chain's own response. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {
@@ -157,7 +157,7 @@ function goCoin(name: string, { denom, amount }: WireCoin): string {
 const MAX_RECEIVER_BYTES = 2048;
 const MAX_MEMO_BYTES = 32_768;
 
-/** Stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Performs the stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   wrapErrors("invalid source port ID", () => validatePortId(message.sourcePort));
   wrapErrors("invalid source channel ID", () => validateChannelId(message.sourceChannel));
@@ -241,7 +241,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   });
 }
 
-/** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
+/** Finds a trace by its hash, in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
   // ibc-go's message lacks the hash too.
   const prefix = "invalid denom trace hash: , error: ";

@@ -100,7 +100,10 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
   return { type, attributes: attributes.toSorted((a, b) => compareBytes(utf8(a.key), utf8(b.key))) };
 }
 
-/** Runs a message under its own gas meter if its limit is below the call's remaining gas. Charges the same gas to the call. */
+/**
+ * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The call pays for the gas
+ * used.
+ */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;
   if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
@@ -134,8 +137,8 @@ export type RunMessage = (
 ) => MessageResponse;
 
 /**
- * Creates a message runner. It passes a message to the handler for its type URL, with the contract as the only signer, and a
- * custom message to the handler of the chain's bindings.
+ * Creates a message runner. The runner passes a message to the handler for its type URL, with the contract as the only signer,
+ * and a custom message to the chain's bindings.
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
@@ -184,7 +187,7 @@ function runBinding(
   };
 }
 
-/** Creates the error for a message without a handler. Go unpacks a packed message before it looks up the handler. */
+/** Creates the error for a message without a handler. Go unpacks a packed message before looking up the handler. */
 function noRoute({ typeUrl, text }: PackedMessage): errors.ModuleError {
   if (text !== undefined) return errors.ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined

@@ -21,7 +21,7 @@ export type EntryCall =
   | {
       readonly entryPoint: "instantiate" | "execute";
       readonly caller: wasm.Caller;
-      /** JSON. */
+      /** The message as JSON text. */
       readonly message: Uint8Array;
     }
   | { readonly entryPoint: "migrate" | "sudo"; readonly message: Uint8Array }
@@ -47,7 +47,7 @@ export interface EntryPoints {
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Looked up on each call. */
+  /** Returns the querier, which is created later and therefore looked up on each call. */
   readonly querier: () => ContractQuerier;
   /** Returns the number of nested calls in progress, each made by a message of the previous call. */
   readonly messageDepth: () => number;
@@ -87,7 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code, in place of the parsing that binary code pays for. */
+/** Gas per message byte for TypeScript code. Binary code instead pays for parsing its message. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -293,9 +293,9 @@ export interface IbcCalls {
 interface IbcCallDeps {
   readonly entryPoints: Pick<EntryPoints, "ibc">;
   readonly load: (context: Context, address: string) => keeper.LoadedContract;
-  /** Limits the call depth. */
+  /** Runs `work`. Throws if calls nest too deeply. */
   readonly guard: <T>(work: () => T) => T;
-  /** Converts the contract's error to ErrExecuteFailed. */
+  /** Runs `call`. Converts an error from the contract to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
   /** Emits a response's events and runs its messages. Returns the call's data. */
   readonly respond: (
@@ -335,12 +335,15 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** Converts a virtual machine error to ErrExecuteFailed, its code in IBC entry points. */
+/** Converts a virtual machine error to ErrExecuteFailed, the error code that wasmd uses in IBC entry points. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns a contract error's message instead of throwing it. A virtual machine error is a panic, which fails the transaction. */
+/**
+ * Runs `call`. Returns a contract error's message instead of throwing the error. Turns a virtual machine error into a panic,
+ * which fails the transaction.
+ */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);

@@ -9,7 +9,7 @@ import { ErrInvalidEvent } from "./keys.ts";
 
 // Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
 
-/** Price of creating an instance, and of an instance of pinned code. */
+/** Gas for creating an instance. Instances of pinned code cost less. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
@@ -18,7 +18,7 @@ const EVENT_BYTE_COST = 1n;
 /** Number of key and value bytes that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for an instance of a code, whose price depends on whether the code is pinned. */
+/** Charges for creating an instance of a code, at a lower price if the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
@@ -63,7 +63,7 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
     throw outOfGas("Wasm engine function execution", limit, gas.used());
 }
 
-/** An event type must have more bytes than this. */
+/** An event type must have more bytes than this limit. */
 const SHORT_TYPE_BYTES = 2;
 
 /**

@@ -182,7 +182,7 @@ function* withoutPrefix(entries: IterableIterator<Entry>, length: number): Itera
   for (const [key, value] of entries) yield [key.subarray(length), value];
 }
 
-/** Length of an `AbsoluteTxPosition` in a key. It consists of the transaction's height and index, 8 bytes each. */
+/** Length of an `AbsoluteTxPosition` in a key: the transaction's height and index, 8 bytes each. */
 export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
@@ -222,7 +222,7 @@ export function indexImported(
   for (const entry of migrations) indexMigration(context, contract.address, entry);
 }
 
-/** Moves a contract to its new code after a migration, both in the index and in the history. */
+/** Records a contract's migration to new code, both in the index and in the history. */
 export function indexMigration(
   context: Context,
   address: Uint8Array,
@@ -296,7 +296,7 @@ const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECI
 /** The permission that allows every account. */
 export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Who may upload code, and who may instantiate code by default. */
+/** Parameters: who may upload code, and who may instantiate code by default. */
 export const moduleParams = defineParams<wire.Params>({
   store: MODULE_NAME,
   key: Uint8Array.of(0x10),

@@ -52,7 +52,7 @@ export type CustomMessageHandler = (
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Both may be absent. */
+/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Each may be absent. */
 export interface CustomMessageResult {
   readonly data?: Uint8Array;
   readonly response?: HandlerResult;
@@ -64,7 +64,7 @@ export type CustomQueryHandler = (
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** The module's dependencies. Messages and queries are looked up on each use, because some modules are created later. */
+/** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
   /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
@@ -74,7 +74,7 @@ export interface WasmDeps {
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
-  /** The module `ibc`. */
+  /** Methods of the `ibc` module. */
   readonly channels: ContractChannels;
   /** If absent, contracts cannot query validators and delegations. */
   readonly staking?: StakingReads;
@@ -87,11 +87,11 @@ export interface WasmDeps {
 /** A contract to create. */
 export interface Instantiation {
   readonly creator: string;
-  /** The account that may migrate the contract; empty means nobody. */
+  /** The account that may migrate the contract; empty if no account may. */
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
-  /** JSON. */
+  /** The message as JSON text. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
   /** True if the authority, which may instantiate any code, creates the contract. */
@@ -105,7 +105,7 @@ export interface Migration {
   readonly address: string;
   readonly sender: string;
   readonly codeId: bigint;
-  /** JSON. */
+  /** The message as JSON text. */
   readonly message: Uint8Array;
   readonly isAuthority?: boolean;
 }
