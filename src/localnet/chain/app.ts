@@ -80,7 +80,8 @@ export interface AppOptions {
    */
   readonly simulationGas?: bigint | undefined;
   /**
-   * Minimum gas prices, enforced by the mempool while the fee market is disabled. Meeting one of them suffices. Default: none.
+   * Minimum gas prices, enforced by the mempool while the fee market is disabled. A transaction must meet at least one of these
+   * prices. Default: none.
    */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to `CODES`. */

@@ -30,7 +30,6 @@ export interface ModuleBindings {
 /** Additional modules, and their hooks into other modules. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
-  /** Hooks that the bank calls before payments. */
   readonly bankHooks?: BankHooks;
   /** Charges relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;

@@ -42,9 +42,9 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. `wasm` follows the modules that handle messages from its contracts' genesis,
- * `harpoon` follows `wasm` because its subscriptions refer to contracts, and `staking` follows `harpoon` because its genesis
- * calls the subscribers. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
+ * A local chain's modules in genesis order. `wasm` follows the modules that handle messages from its contracts' genesis.
+ * `harpoon` follows `wasm`, because its subscriptions refer to contracts. `staking` follows `harpoon`, because its genesis calls
+ * the subscribers. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(

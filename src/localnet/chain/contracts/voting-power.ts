@@ -214,7 +214,6 @@ const total = createHistory<bigint>("total", amountCodec)("");
 /** Key prefix for a delegator's validators. Includes former validators, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
-/** A delegator's shares in a validator. */
 function sharesOf(delegator: string, validator: string): History<Dec18> {
   const history = sharesHistory(`${delegator}/${validator}`);
   return {

@@ -66,7 +66,7 @@ interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;
-  /** Section of `docs/conformance.md`. */
+  /** Heading of the section in `docs/conformance.md`. */
   readonly documented: string;
 }
 

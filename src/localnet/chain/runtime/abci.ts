@@ -5,7 +5,7 @@ import type { Interrupt } from "./gas.ts";
 
 /** The result of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
-  /** 0 means success. */
+  /** ABCI code; 0 means success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;

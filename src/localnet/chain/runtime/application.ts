@@ -149,8 +149,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the power from the document
- * wins, because an export contains powers that were set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the document's power wins,
+ * because an export contains powers set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],

@@ -113,7 +113,7 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Gov error for a message that only the authority may send, but another account signed. */
+/** Gov error for an authority-only message that another account signed. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,

@@ -11,9 +11,7 @@ export interface GasMeter {
    * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /**
-   * Consumes a small amount of gas. Takes a number, which is faster than a bigint, because every store access calls this method.
-   */
+  /** Consumes a small amount of gas. Takes a number instead of a slower bigint, because every store access calls this method. */
   readonly charge: (amount: number, location: string) => void;
   /** Receives each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;

@@ -18,7 +18,7 @@ type Handle<Request, Response> = (context: Context, request: Request) => Respons
 /** Marks a method that the deployed chain serves but this chain does not. */
 type NotServed = "not served";
 
-/** The chain's name: a required argument for services in the chain's own protobuf packages, and not accepted for others. */
+/** The chain's name, which only services in the chain's own protobuf packages take as an argument. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
@@ -126,7 +126,7 @@ export function messageHandlers(
   });
 }
 
-/** Creates a handler. The response type is named "MsgXResponse", whether the message is named "MsgX" or "MsgXRequest". */
+/** Creates a message handler. The response type is named "MsgXResponse", whether the message is named "MsgX" or "MsgXRequest". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
@@ -157,7 +157,7 @@ function messageHandler(
   };
 }
 
-/** Decodes a query's request. Throws `UnreadableRequest`. */
+/** Decodes a query's request. Throws `UnreadableRequest` if decoding fails. */
 export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);

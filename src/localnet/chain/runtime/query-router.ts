@@ -233,7 +233,6 @@ function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): voi
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Builds the response to a successful query. */
 export function okResponse(response: Partial<QueryResponse>): QueryResponse {
   return {
     code: 0,

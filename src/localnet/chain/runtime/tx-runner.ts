@@ -111,8 +111,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, because the client does not know it yet, and uses the lower
- * of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet. Instead, it uses the
+ * lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;

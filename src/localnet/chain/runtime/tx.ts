@@ -4,7 +4,6 @@ import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
 import type { MessageHandler } from "./context.ts";
 
-/** A message in a transaction. */
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;

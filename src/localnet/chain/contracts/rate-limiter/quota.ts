@@ -11,7 +11,7 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * The denomination's supply at the window's first transfer. A flow reset keeps this value; undefined before the first transfer.
+   * The denomination's supply at the window's first transfer. A flow reset keeps this value. Undefined before the first transfer.
    */
   readonly channelValue: bigint | undefined;
 }
@@ -29,7 +29,6 @@ export interface RateLimit {
   readonly flow: Flow;
 }
 
-/** A transfer to check. */
 export interface Transfer {
   readonly direction: Direction;
   readonly amount: bigint;

@@ -170,7 +170,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw errors.unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** Runs one message. As in Go, the error of a failed message loses its codespace and code. */
+/** Runs one of a proposal's messages. As in Go, a failed message's error loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);

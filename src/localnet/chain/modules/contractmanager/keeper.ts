@@ -64,7 +64,6 @@ export interface ContractManagerDeps {
   readonly fees?: FeeKeeper;
 }
 
-/** The module's options, and keepers of other modules. */
 export interface Keepers extends ParamsModuleOptions, ContractManagerDeps {}
 
 const register = errorsOf(MODULE_NAME);
@@ -121,7 +120,7 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 
 /**
  * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
- * writes and events are dropped, and the call is stored so that the contract can resubmit it; the error is not thrown. The gas
+ * writes and events are dropped, and no error is thrown. The failed call is stored, so that the contract can resubmit it. The gas
  * used, up to the limit, is charged to the caller. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(

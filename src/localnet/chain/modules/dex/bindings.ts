@@ -241,7 +241,7 @@ function coin(amount: { readonly denom: string; readonly amount: string } | unde
   return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
 }
 
-/** Prints an empty list as null, because Go encodes a nil slice as null. */
+/** Prints an empty list as null, as Go does for a nil slice. */
 function orNull(amounts: readonly string[]): MessageJson {
   return amounts.length === 0 ? null : amounts;
 }

@@ -26,7 +26,7 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses of a message's sender and of the receiver of its output. */
+/** Bech32 addresses: the message's sender, and the receiver of its output. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;

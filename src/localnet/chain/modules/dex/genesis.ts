@@ -147,7 +147,7 @@ function depositsInto(
 }
 
 interface SeedBalance {
-  /** Bech32. */
+  /** Bech32 address. */
   readonly address: string;
   readonly coins: readonly Coin[];
 }

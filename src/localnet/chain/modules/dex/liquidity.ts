@@ -202,7 +202,7 @@ function swapOnDeposit(context: Context, chainName: string, position: Position):
   return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
 }
 
-/** Swaps one token. Returns undefined if nothing was swapped. */
+/** Swaps one offered token. Returns undefined if nothing was swapped. */
 function swapToken(
   context: Context,
   chainName: string,

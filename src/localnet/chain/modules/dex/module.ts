@@ -41,8 +41,8 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
- * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an order that
- * has not expired yet before it reaches an expired order.
+ * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an unexpired
+ * order before it reaches an expired one.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);

@@ -95,7 +95,7 @@ function completeSides(
   throw new Error("this is a bug: a pool without a side");
 }
 
-/** Creates empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
+/** Creates a pool's empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
 function newSides(key: types.PoolKey): PoolSides {
   const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
@@ -136,7 +136,10 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** Saves one side. As in the deployed module, saving an empty side decrements the count even if the side was already empty. */
+/**
+ * Saves one side of a pool. As in the deployed module, saving an empty side decrements the count even if the side was already
+ * empty.
+ */
 function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);

@@ -135,7 +135,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.Tra
 
 export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Returns the value. Throws QueryError 5 (not found) if it is undefined. */
+/** Returns the value. Throws QueryError 5 (not found) for undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw notFound(text);
   return value;

@@ -190,7 +190,6 @@ export function getJitsInBlock(context: Context): bigint {
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }
 
-/** Writes the number of JIT orders placed in this block. */
 export function setJitsInBlock(context: Context, count: bigint): void {
   const value = uint64BigEndian(count);
   context.gas.charge(TRANSIENT_WRITE_COST_FLAT, "WriteFlat");
@@ -203,7 +202,6 @@ function withoutGas(context: Context): KVStore {
   return context.withGas(createGasMeter()).store(MODULE_NAME);
 }
 
-/** Resets the number of JIT orders placed in this block. */
 export function clearJitsInBlock(context: Context): void {
   context.store(MODULE_NAME).delete(types.JITS_IN_BLOCK_KEY);
 }

@@ -74,7 +74,7 @@ export interface TrancheUser {
   readonly tradePairId: TradePairId;
   readonly tick: bigint;
   readonly trancheKey: string;
-  /** Bech32. */
+  /** Bech32 address. */
   readonly address: string;
   readonly sharesOwned: bigint;
   readonly sharesWithdrawn: bigint;
@@ -261,7 +261,7 @@ interface PoolPlace {
 
 const places = createRecentCache<string, PoolPlace>(16_384);
 
-/** Returns the key of a pool's id and the key of its token1 side. Do not modify the array. */
+/** Returns the keys of a pool's id and token1 side. Do not modify the array. */
 export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace => {
   const { pairId, tick, fee } = key;
   const create = (): PoolPlace => {

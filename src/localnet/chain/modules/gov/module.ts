@@ -97,7 +97,7 @@ function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Prop
   return proposal.finalTallyResult;
 }
 
-/** Lists proposals. An absent filter matches every proposal. */
+/** Lists the proposals that match all filters. An absent filter matches every proposal. */
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
@@ -134,7 +134,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
-/** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
+/** Stores the genesis state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${MODULE_NAME}`;

@@ -35,7 +35,6 @@ interface RateLimitDeps {
   readonly contracts: Pick<ContractKeeper, "sudo">;
 }
 
-/** Options, and keepers of other modules. */
 interface Keepers extends ParamsModuleOptions, RateLimitDeps {}
 
 const register = errors.errorsOf(MODULE_NAME);
@@ -262,7 +261,6 @@ function dataJson(
   return printGoJson(Object.fromEntries(members.filter(([, text]) => text !== "")));
 }
 
-/** The module and its middleware. */
 interface RateLimitModule extends ChainModule {
   /** Wraps the limiter around a port's application. */
   readonly rateLimitMiddleware: (inner: ics4.IBCModule) => ics4.IBCModule;

@@ -295,7 +295,6 @@ function validateEnd({ portId, channelId }: ChannelEndpoint): void {
   validateChannelId(channelId);
 }
 
-/** Exports all channels and their packets. */
 function exportChannels(context: Context): JsonObject {
   return {
     channels: channelStore.listChannels(context).map(CHANNEL_END.print),

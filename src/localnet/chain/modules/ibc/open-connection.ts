@@ -49,7 +49,6 @@ function specOf(inner: {
   };
 }
 
-/** A client's trust settings. */
 export interface ClientSettings {
   readonly trustingPeriodNs: bigint;
   readonly unbondingPeriodNs: bigint;

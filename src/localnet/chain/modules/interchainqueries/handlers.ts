@@ -123,7 +123,7 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner always may remove it. Other accounts may remove it once the submit
+ * Returns whether `sender` may remove a query. The owner may always remove it. Other accounts may remove it once the submit
  * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5).
  * Sums are exact, so a huge timeout excludes other accounts forever. On the deployed chain, uint64 sums wrap around, so a huge
  * timeout lets any account remove the query immediately.
@@ -237,7 +237,7 @@ export function validateUpdate(
   });
 }
 
-/** Checks a message's sender. Throws ErrInvalidAddress. */
+/** Throws ErrInvalidAddress if a message's sender is not an address on this chain. */
 export function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw errors.ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)

@@ -254,8 +254,8 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
 }
 
 /**
- * Returns the first `count` elements, or all if `count` is undefined. Collects the elements before any deletion and does not read
- * beyond the last one.
+ * Returns the first `count` elements, or all if `count` is undefined. Collects them before any deletion and does not read beyond
+ * the last returned element.
  */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];

@@ -30,7 +30,6 @@ export interface InterchainqueriesModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `interchainqueries` module. */
 export function createInterchainqueriesModule(
   options: keeper.InterchainqueriesOptions,
   deps: keeper.InterchainqueriesDeps,
@@ -130,10 +129,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis, which contains `params` and `registered_queries` as on the deployed chain and, optionally,
- * `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. Without a
- * module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
- * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional
+ * optional members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and
+ * `removed_tx_queries`. Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all
+ * parameters are zero. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 function initGenesis(
   context: Context,

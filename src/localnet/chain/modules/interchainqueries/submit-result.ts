@@ -119,10 +119,7 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/**
- * Returns the app hash after block H, read from the client's consensus state at H + 1, because the header at H + 1 contains the
- * hash.
- */
+/** Returns the app hash after block H, which the header at H + 1 contains, from the client's consensus state at H + 1. */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -162,7 +159,9 @@ function verifyStorageValue(
   return { ...value, value: verifyValue(proofs, claim, value.value) };
 }
 
-/** Decodes the proof operations. As in Go, ignores the operations' types and keys. Throws ErrInvalidType. */
+/**
+ * Decodes the proof operations. As in Go, ignores the operations' types and keys. Throws ErrInvalidType for an undecodable proof.
+ */
 function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
   const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
   if (decoded.ok) return decoded.value;
@@ -171,7 +170,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 
 /**
  * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent a
- * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof.
+ * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if the
+ * verification fails.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -191,7 +191,8 @@ interface TxSubmission {
 /**
  * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
  * transaction, verifies the headers but does not deliver the transaction again. In both cases, the query's local height advances,
- * which delays its removal by others. The query's remote height never changes, because transactions may arrive in any order.
+ * which delays the query's removal by accounts other than its owner. The query's remote height never changes, because
+ * transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;

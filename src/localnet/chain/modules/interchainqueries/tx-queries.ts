@@ -23,7 +23,7 @@ const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'"
 /**
  * Checks a `transactions_filter`: a JSON array of `{field, op, value}` with at most `maxFilters` items, or null. The module
  * stores the text unchanged and never applies it (chain-extension-modules.md, "Errors", known behaviour 2). Throws
- * ErrInvalidTransactionsFilter.
+ * ErrInvalidTransactionsFilter for an invalid filter.
  */
 export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
   const items = readFilter(text);
@@ -163,7 +163,10 @@ interface UnpackedHeader {
   readonly message: TendermintHeader;
 }
 
-/** Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal. */
+/**
+ * Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal unless it decodes as a
+ * Tendermint header.
+ */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
     keeper.ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
@@ -203,7 +206,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 
 /**
  * Checks that `next` directly follows `header`: next height, expected validators, and `header` as the last block. Throws
- * ErrInvalidHeader.
+ * ErrInvalidHeader otherwise.
  */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);

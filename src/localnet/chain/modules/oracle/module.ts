@@ -64,7 +64,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "slinky.oracle.v1.GenesisState", Genes
 /** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;
 
-/** Stores the pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
+/** Stores the currency pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const given = SCHEMA.read(json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
@@ -134,7 +134,7 @@ function requirePair(text: string): string {
 
 const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
 
-/** Returns a pair's price, or zero if it has none. Throws code 2 for a pair that is not tracked. */
+/** Returns a pair's price, or zero if the pair has none. Throws gRPC code 2 (Unknown) for a pair that is not tracked. */
 function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   const state = pairs.get(context, pair);
   if (state === undefined)
@@ -232,7 +232,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a vote extension, far more than the prices of thousands of pairs take. */
+/** Maximum size of a decompressed vote extension, in bytes. Thousands of prices take far less. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {

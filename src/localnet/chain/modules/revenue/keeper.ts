@@ -204,7 +204,7 @@ function payPeriod(context: Context, params: Params, schedule: period.Schedule, 
   }
 }
 
-/** Makes a payment. Returns the reason if the bank refuses the payment, otherwise undefined. */
+/** Pays a validator from the treasury. Returns the reason if the bank refuses the payment, otherwise undefined. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -225,7 +225,10 @@ function orNothing(read: () => bigint): bigint {
   }
 }
 
-/** Returns the amount for a full period, in the reward asset. Throws an unregistered error without a price or metadata. */
+/**
+ * Returns the amount for a full period, in the reward asset. Throws an unregistered error if the price is missing, or if the
+ * metadata is missing or incomplete.
+ */
 export function baseAmount(context: Context, params: Params, keepers: Keepers): bigint {
   const { rewardAsset, rewardQuote } = params;
   const price = twapOf(context);

@@ -34,7 +34,7 @@ import type { StakingKeeper } from "../staking/keeper.ts";
 /** Name of the module and its store. Keys match the SDK's. */
 export const MODULE_NAME = "slashing";
 
-/** Window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
+/** Signing window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0),
@@ -128,7 +128,7 @@ const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesC
 
 /** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
-/** Header length of a bitset in Go's format: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
+/** Header length of a bitset in Go's format. The header is the number of bits, big-endian; 64-bit big-endian words follow. */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {

@@ -278,7 +278,7 @@ function termsOf({ operatorAddress, commission }: records.Validator) {
   };
 }
 
-/** Returns a delegation and its tokens. Addresses are bech32. */
+/** Returns a delegation and its tokens. Addresses are bech32 strings. */
 function withTokens(
   { delegatorAddress, validatorAddress, shares }: records.Delegation,
   validator: records.Validator,

@@ -59,7 +59,7 @@ function fillActiveSet(
   return { tokens, totalPower };
 }
 
-/** Unbonds validators that are no longer active. Returns their tokens. */
+/** Unbonds validators that are no longer active. Returns the sum of their tokens. */
 function emptyActiveSet(
   context: Context,
   keepers: Keepers,

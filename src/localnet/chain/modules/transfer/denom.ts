@@ -10,7 +10,6 @@ import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 /** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "transfer";
 
-/** The module's port. */
 export const PORT_ID = "transfer";
 
 /** The version of the module's channels (ICS-20). */
@@ -50,7 +49,6 @@ export function parseTrace(denom: string): DenomTrace {
   return { path: items.slice(0, end).join("/"), baseDenom: items.slice(end).join("/") };
 }
 
-/** Returns a trace's full denomination. */
 export function fullDenom({ path, baseDenom }: DenomTrace): string {
   return path === "" ? baseDenom : `${path}/${baseDenom}`;
 }

@@ -13,7 +13,6 @@ import type { BankKeeper as Keeper } from "../bank/keeper.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
@@ -63,7 +62,6 @@ export interface TransferDeps {
   readonly fees?: FeeKeeper;
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends TransferOptions, TransferDeps {}
 
 const amountCodec = collections.mappedCodec(
@@ -72,7 +70,6 @@ const amountCodec = collections.mappedCodec(
   (amount: bigint) => ({ int: amount.toString() }),
 );
 
-/** The module's port. */
 export const port = collections.createItem(transfer.MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
 
 /** Traces by hash: `0x02 | hash`. */

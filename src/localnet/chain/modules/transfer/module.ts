@@ -33,7 +33,6 @@ import {
 import { escapeBytes, NO_FEE, validateFee } from "./packet.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
-/** The module and its application. */
 export interface TransferModule extends ChainModule {
   /** The application for the port `transfer`. */
   readonly application: IBCModule;
@@ -144,7 +143,7 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
   ].join("");
 }
 
-/** Formats a field. Fields without a value are omitted. */
+/** Formats a field in protobuf's text format, or as "" if it has no value. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
   return value === "" ? "" : `${name}:"${escapeBytes(utf8(value))}" `;

@@ -20,7 +20,6 @@ const COMPILE_COST = 3n;
 /** wasmd's price for unpacking 100 bytes of gzip, in chain gas. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
-/** Code to upload. */
 interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */

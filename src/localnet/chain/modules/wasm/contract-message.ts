@@ -298,7 +298,10 @@ function wireCoins(field: GoField): WireCoin[] {
   return parseCoins(field).map(toWireCoin);
 }
 
-/** Reads coins, sums them by denomination and sorts them. Throws sdk/10. */
+/**
+ * Reads coins, sums them by denomination and sorts them. Throws sdk/10 for an invalid amount, and an unregistered error for an
+ * invalid denomination or a negative amount.
+ */
 function parseCoins(field: GoField): readonly Coin[] {
   return sumCoins(field.coins().map(parseCoin));
 }

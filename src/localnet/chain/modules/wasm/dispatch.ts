@@ -126,7 +126,6 @@ function wantsReply({ replyOn }: wasm.SubMessage, result: wasm.ReplyResult): boo
   return replyOn === "always" || replyOn === (result.ok ? "success" : "error");
 }
 
-/** A message's response. */
 type MessageResponse = Omit<Extract<wasm.ReplyResult, { ok: true }>, "events">;
 
 /** Runs one of a contract's messages and returns its response. Throws `ModuleError`. */
@@ -137,8 +136,8 @@ export type RunMessage = (
 ) => MessageResponse;
 
 /**
- * Creates a message runner. The runner passes a message to the handler for its type URL, with the contract as the only signer,
- * and a custom message to the chain's bindings.
+ * Creates a message runner. A message with a type URL goes to the handler for that type, with the contract as the only signer. A
+ * custom message goes to the chain's bindings.
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,

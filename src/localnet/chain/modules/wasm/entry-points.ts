@@ -155,8 +155,8 @@ function sizeOf({ result }: wasm.Reply): number {
 // The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
 
 /**
- * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if the
- * bytes are not a result and, like Go, a panic for a result that is neither a response nor an error.
+ * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, and `GoJsonError` if
+ * the bytes are not a result. Like Go, panics for a result that is neither a response nor an error.
  */
 function parseResponse(bytes: Uint8Array, contract: string): wasm.ContractResponse {
   return responseOf(okOf(bytes), contract, "data");
@@ -240,7 +240,6 @@ function parseReplyOn(field: GoField): wasm.ReplyOn | undefined {
   return found;
 }
 
-/** Encodes the reply to a sub-message. */
 function printReply({ id, result, payload }: wasm.Reply): Uint8Array {
   return utf8(
     printGoObject([

@@ -30,13 +30,12 @@ export function chargeReply(context: Context, result: ReplyResult): void {
   context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
 }
 
-/** Charges for the attributes and events in a response. */
 function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const cost = CUSTOM_EVENT_COST * BigInt(events.length) + eventsCost(events, attributes);
   context.gas.consume(cost, "Custom contract event attributes");
 }
 
-/** Returns the price of events and of other attributes. */
+/** Returns the price of event types and of all attributes, including `others`. */
 function eventsCost(events: ContractResponse["events"], others: readonly ContractAttribute[]): bigint {
   const attributes = [...others, ...events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);
@@ -68,7 +67,8 @@ const SHORT_TYPE_BYTES = 2;
 
 /**
  * Charges for and emits the events in a contract's response. The event `wasm` with the response's attributes, if any, comes
- * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent for
+ * a short event type or an invalid key.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

@@ -162,7 +162,6 @@ export function printRelayed(packet: RelayedPacket, bech32Prefix: string): Uint8
   return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, bech32Prefix)]));
 }
 
-/** Prints the message for an acknowledged packet. */
 export function printAcknowledged(
   packet: RelayedPacket,
   acknowledgement: Uint8Array,

@@ -88,7 +88,6 @@ export function isPinned(context: Context, codeId: bigint): boolean {
   return pinned.has(context, codeId);
 }
 
-/** Pins or unpins a code. */
 export function setPinned(context: Context, codeId: bigint, pin: boolean): void {
   if (pin) pinned.set(context, codeId, Uint8Array.of(1));
   else pinned.delete(context, codeId);
@@ -110,7 +109,7 @@ export function runningTransaction(context: Context): number | undefined {
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns a TypeScript code's hash: the SHA-256 of its name, in place of the hash of WebAssembly bytes. */
+/** Returns a TypeScript code's hash, which is the SHA-256 of its name instead of its bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -267,15 +266,12 @@ function positionOf({ updated }: wire.ContractCodeHistoryEntry): Uint8Array {
 export interface LoadedCode {
   /** Bech32 address. */
   readonly address: string;
-  /** The address as bytes. */
   readonly bytes: Uint8Array;
-  /** The code's hash. */
   readonly hash: Uint8Array;
   /** True if the code is written in TypeScript and is part of this program. */
   readonly isTypeScript?: true;
 }
 
-/** A stored contract. */
 export interface LoadedContract extends LoadedCode {
   readonly info: wire.ContractInfo;
 }

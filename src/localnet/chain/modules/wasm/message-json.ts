@@ -14,7 +14,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Parses a call's message. Rejects nesting deeper than 128. Throws `ContractError`. */
+/** Parses a call's message. Throws `ContractError` for invalid JSON or nesting deeper than 128. */
 export function parseMessageJson(bytes: Uint8Array): MessageJson {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {

@@ -8,7 +8,6 @@ import type { StakingReads } from "./staking-querier.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may call a contract's sudo entry point with a message. */
   readonly authority: string;
@@ -29,7 +28,6 @@ interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
   /** Returns an address's coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Burns coins from an account. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
 }
 
@@ -68,9 +66,9 @@ export type CustomQueryHandler = (
 export interface WasmDeps {
   /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
-  /** Runs binary contracts. */
+  /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;
-  /** Traces calls. Default: no tracing. */
+  /** Traces contract calls. Default: no tracing. */
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
@@ -84,7 +82,6 @@ export interface WasmDeps {
   readonly customQueries?: CustomQueryHandler;
 }
 
-/** A contract to create. */
 export interface Instantiation {
   readonly creator: string;
   /** The account that may migrate the contract; empty if no account may. */
@@ -100,7 +97,6 @@ export interface Instantiation {
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 
-/** A contract to migrate. */
 export interface Migration {
   readonly address: string;
   readonly sender: string;

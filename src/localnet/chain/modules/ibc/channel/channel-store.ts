@@ -89,7 +89,7 @@ export function requireSequence(context: Context, name: SequenceName, end: Chann
   throw kind(`${side} port: ${end.portId}, ${side} channel: ${end.channelId}`);
 }
 
-/** Reads a channel in any state. Throws channel/3 with `words`, by default the port and channel ids, if it does not exist. */
+/** Reads a channel in any state. Throws channel/3 with `words` (default: the port and channel ids) for an unknown channel. */
 export function requireChannel(
   context: Context,
   end: ChannelEndpoint,

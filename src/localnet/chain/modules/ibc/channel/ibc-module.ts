@@ -8,7 +8,6 @@ import type { Context } from "../../../runtime/context.ts";
 import { ErrInvalidAcknowledgement } from "../host/errors.ts";
 import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
 
-/** A channel that is being opened. */
 export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: wireChannel.Order;
   readonly connectionHops: readonly string[];

@@ -27,7 +27,6 @@ import { requireProof } from "./messages.ts";
 // The messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay the
 // same packets, and a late relayer must not lose the other messages in its transaction.
 
-/** Options and dependencies of the handlers. */
 export interface RelayDeps {
   readonly router: PortRouter;
   readonly bech32Prefix: string;
@@ -41,7 +40,6 @@ const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
-/** How a message processes its packet. */
 interface RelayStep {
   /** The packet's end on this chain. */
   readonly end: "source" | "destination";
@@ -49,7 +47,7 @@ interface RelayStep {
   readonly name: string;
   /** Verifies and records the packet. Returns false if the packet was relayed before. */
   readonly verify: (packet: Packet) => boolean;
-  /** Calls the application. */
+  /** Passes the packet to the application. */
   readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
 }
 

@@ -348,7 +348,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Checks that more than two thirds of the voting power of the header's own validators signed the header. */
+/** Checks that the header's own validators signed the header with more than two thirds of their voting power. */
 function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

@@ -25,7 +25,6 @@ import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.t
 import * as keys from "../host/keys.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** A client state and the client's type. */
 export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };

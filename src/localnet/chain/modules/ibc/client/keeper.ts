@@ -33,7 +33,10 @@ import { isAllowedClient } from "../host/params.ts";
 /** Number of the next client, starting at 0. */
 export const clientSequence = createSequence(STORE_NAME, utf8("nextClientSequence"), 0n);
 
-/** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
+/**
+ * Creates a client from a client state and the consensus state at its latest height. Returns the client's id. Throws
+ * `ModuleError`.
+ */
 export function createClient(
   context: Context,
   clientState: Any | undefined,
@@ -90,7 +93,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
  * Gas limit outside a block for a transaction that contains a slow signature, enough for about 180 signatures. The limit is low
- * because nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
+ * because nobody pays for CheckTx and simulations. With a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
@@ -138,7 +141,8 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 
 /**
  * Opens an active Tendermint client. The client's status is checked before the header, because only a recovery may revive an
- * expired or frozen client. Throws client/4 with `words`, client/29 or client/23.
+ * expired or frozen client. Throws client/4 with `words` for an unknown client, client/29 for an inactive client, and client/23
+ * for the localhost client.
  */
 function openForUpdate(
   context: Context,

@@ -53,8 +53,8 @@ function verifyAbsent(context: Context, request: PathProof): void {
 }
 
 /**
- * Returns a proof's client. Throws client/4 if it does not exist, client/29 if it is not active, and commitment/3 for an empty
- * prefix.
+ * Returns a proof's client. Throws client/4 for an unknown client, client/29 for an inactive client, and commitment/3 for an
+ * empty prefix.
  */
 function activeClient(context: Context, { clientId, prefix }: PathProof): clientStore.OpenClient {
   const opened = clientStore.openClient(context, clientId);
@@ -156,7 +156,6 @@ function commitmentError({ text }: ProofFailure): errors.ModuleError {
   return ibcErrors.ErrInvalidProof(text);
 }
 
-/** A proof in a message. */
 export interface MessageProof {
   /** Encoded `MerkleProof`. */
   readonly proof: Uint8Array;

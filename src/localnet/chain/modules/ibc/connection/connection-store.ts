@@ -81,7 +81,7 @@ export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
 
-/** Performs the stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
+/** Performs the stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9 for an invalid version. */
 export function validateVersion(version: wireConnection.Version | undefined): void {
   if (version === undefined) throw ibcErrors.ErrInvalidConnectionVersion("version cannot be nil");
   if (trimGoSpace(version.identifier) === "")
@@ -106,7 +106,10 @@ export function isSupportedVersion(
   );
 }
 
-/** Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10. */
+/**
+ * Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10 if
+ * there is no common version.
+ */
 export function pickVersion(counterparty: readonly wireConnection.Version[]): wireConnection.Version {
   for (const { identifier, features } of SUPPORTED_VERSIONS) {
     const other = counterparty.find((version) => version.identifier === identifier);

@@ -47,7 +47,10 @@ export const connectionQueries: readonly QueryHandler[] = queryHandlers(wire.Que
   ConnectionParams: connectionParams.query,
 });
 
-/** Returns the state of a connection's client, without checking the connection id. Throws gRPC status NotFound. */
+/**
+ * Returns the state of a connection's client, without checking the connection id. Throws gRPC status NotFound if the connection
+ * or client does not exist.
+ */
 export function clientStateOf(
   context: Context,
   connectionId: string,

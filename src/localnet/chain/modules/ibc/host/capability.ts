@@ -16,12 +16,10 @@ const NEXT_INDEX_KEY = 5;
 /** Length of the key under which a capability's owners are stored: "capability_index" and the index. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
-/** Returns the capability name for a port. */
 export function portCapability(portId: string): string {
   return `ports/${portId}`;
 }
 
-/** Returns the capability name for a channel. */
 export function channelCapability({ portId, channelId }: ChannelEndpoint): string {
   return `capabilities/ports/${portId}/channels/${channelId}`;
 }

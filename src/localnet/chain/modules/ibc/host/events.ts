@@ -21,13 +21,11 @@ function emit(
   context.emit(event("message", [["module", module]]));
 }
 
-/** The client that an event is about. */
 export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
 }
 
-/** Emits the events for a new client. */
 export function emitClientCreated(context: Context, client: EventClient, height: Height): void {
   const attributes = [...clientAttributes(client), ["consensus_height", formatHeight(height)] as const];
   emit(context, "ibc_client", "create_client", attributes);
@@ -49,7 +47,6 @@ export function emitClientUpdated(context: Context, client: EventClient, height:
   ]);
 }
 
-/** Emits the events for a recovered client. */
 export function emitClientRecovered(context: Context, { clientId, clientType }: EventClient): void {
   emit(context, "ibc_client", "recover_client", [
     ["subject_client_id", clientId],
@@ -135,7 +132,6 @@ export function emitPacketAcknowledged(context: Context, packet: Packet, channel
   emit(context, "ibc_channel", "acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Emits the events for a packet that has timed out. */
 export function emitPacketTimedOut(context: Context, packet: Packet, channel: Channel): void {
   const connection = ["connection_id", connectionOf(channel)] as const;
   emit(context, "ibc_channel", "timeout_packet", [...idsOf(packet), connection, orderingOf(channel)]);

@@ -15,7 +15,7 @@ const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
 const MAX_LENGTH = 64;
 const MAX_PORT_ID_LENGTH = 128;
 
-/** Checks a client id (ICS-24). Throws ErrInvalidID, like the other checks of ids. */
+/** Checks a client id (ICS-24). Throws ErrInvalidID, like the other identifier checks. */
 export const validateClientId = createCheck((id) => idError(id, 9));
 export const validateConnectionId = createCheck(connectionIdError);
 export const validateChannelId = createCheck((id) => idError(id, 8));

@@ -6,7 +6,6 @@ import { formatHeight } from "./height.ts";
 /** Name of the module and its store. The store paths follow ICS-24, because counterparties verify proofs of the entries. */
 export const STORE_NAME = "ibc";
 
-/** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
 /** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with it. */
@@ -62,7 +61,6 @@ export function iterationRange({ from, below }: HeightBounds): readonly [start: 
   return [start, end];
 }
 
-/** Reads the height from an iteration key. */
 export function heightOfIterationKey(key: Uint8Array): Height {
   const at = ITERATION_PREFIX.length;
   return {
@@ -82,12 +80,10 @@ export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequen
 /** Names of the entries that a channel has for each packet. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
-/** Returns a channel end's path (`Channel`). */
 export function channelPath(end: ChannelEndpoint): string {
   return `channelEnds/${endPath(end)}`;
 }
 
-/** Returns the path of one of a channel's sequences. */
 export function sequencePath(name: SequenceName, end: ChannelEndpoint): string {
   return `${name}/${endPath(end)}`;
 }
