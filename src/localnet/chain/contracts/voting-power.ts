@@ -22,7 +22,7 @@ import { byName, messageFields, respond, text } from "./messages.ts";
  *
  * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do.
  * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
- * `height` refers to the end of its block and defaults to the current height.
+ * Values are as of the end of the block at `height`, which defaults to the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",

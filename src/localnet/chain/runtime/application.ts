@@ -333,8 +333,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch. Writing it also writes the genesis state to the trees, because InitChain commits nothing: the
- * genesis state becomes part of the first height.
+ * Creates the first block's branch. Writing the branch also writes the genesis state to the trees, because InitChain commits
+ * nothing: the genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

@@ -91,8 +91,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown and caught by `dryRun` to drop its branch. The object is shared, because creating an error with its stack would take a
- * quarter of a contract query's time.
+ * Thrown and caught by `dryRun` to drop its branch. The error object is shared, because creating an error with a stack trace
+ * would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
@@ -235,7 +235,7 @@ export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; read
 export interface ChainNames {
   /** First segment of the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to it. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to the prefix. */
   readonly bech32Prefix: string;
   /** Fee denomination, also used in default parameters. */
   readonly denom: string;

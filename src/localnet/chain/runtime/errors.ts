@@ -71,7 +71,7 @@ export function errorsOf(codespace: string): (code: number, description: string)
   return (code, description) => registerError(codespace, code, description);
 }
 
-/** Creates an error that is unregistered in Go (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
+/** Creates an error that is unregistered in Go (`errors.New`). ABCI reports the error as code 1 in the codespace "undefined". */
 export function unregisteredError(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
@@ -130,7 +130,10 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
   }
 }
 
-/** Runs `parse`, which must not consume gas. Replaces anything it throws with the error that `fail` creates from the reason. */
+/**
+ * Runs `parse`, which must not consume gas. Replaces anything that `parse` throws with the error that `fail` creates from the
+ * reason.
+ */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();

@@ -106,7 +106,7 @@ export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Name of the store that contains the record. The consensus module owns it. */
+/** Name of the store that contains the record. The consensus module owns this store. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");

@@ -186,8 +186,8 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
 }
 
 /**
- * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries but
- * never to a block, because chain code has no clock.
+ * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes this function to simulations and
+ * queries but never to a block, because chain code has no clock.
  */
 export type Interrupt = () => void;
 

@@ -69,7 +69,7 @@ export function partOr<T>(json: JsonValue | undefined, name: string, part: T | u
   return isGiven && part !== undefined ? part : fallback;
 }
 
-/** Runs `read` for one field. Anything it throws becomes a `GenesisError` with the field's path. */
+/** Runs `read` for one field. Anything that `read` throws becomes a `GenesisError` with the field's path. */
 export function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -78,7 +78,7 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Runs `read` for each item of a list. Anything it throws becomes a `GenesisError` with the item's path. */
+/** Runs `read` for each item of a list. Anything that `read` throws becomes a `GenesisError` with the item's path. */
 export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item: T) => R): readonly R[] {
   return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
 }

@@ -83,7 +83,7 @@ export function filteredPageOf<V, T>(
 
 /**
  * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
- * mode, `next_key` is the next entry even if it does not match, so the next page may be empty.
+ * mode, `next_key` is the next entry's key, even if that entry does not match, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,

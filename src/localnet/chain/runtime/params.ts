@@ -18,7 +18,7 @@ export interface ParamsDefinition<T> {
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
-  /** Stores parameters. Throws `ModuleError` if they are invalid. */
+  /** Stores parameters. Throws `ModuleError` for invalid parameters. */
   readonly set: (context: Context, params: T) => void;
   readonly query: (context: Context) => { params: T };
   /** Returns a handler for MsgUpdateParams, which replaces all parameters. */

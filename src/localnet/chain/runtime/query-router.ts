@@ -133,7 +133,7 @@ function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryRe
   return okResponse({ ...head, value: utf8(stringifyJson(json)) });
 }
 
-/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call it through `abci_query`. */
+/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call this query through `abci_query`. */
 export function createSimulateQuery(
   simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult,
 ): QueryHandler {

@@ -44,8 +44,9 @@ export interface TxScope {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if it succeeds, and the writes of the messages and
- * the post handler if all of them succeed. Returns a failure as a result; any other exception is a bug and propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds, and the writes of
+ * the messages and the post handler if all of these succeed. Returns a failure as a result; any other exception is a bug and
+ * propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -111,8 +112,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet. Instead, it uses the
- * lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet. A simulation's limit is
+ * the lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;
@@ -147,8 +148,8 @@ function contextOn(branch: Branch, run: TxRun, events: ChainEvent[]): Context {
 }
 
 /**
- * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs even after a
- * failure. Throws if the gas limit is exceeded, because that is a panic in Go and skips the post handler.
+ * Runs the messages, except in a check. Returns a failure as a value, because the post handler runs even after a failure. Throws
+ * if the gas limit is exceeded, because running out of gas is a panic in Go and skips the post handler.
  */
 function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult | errors.ModuleError {
   if (!runsMessages(run.mode)) return { data: EMPTY_DATA, events: [] };

@@ -11,7 +11,9 @@ export interface KVStore {
   /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Stores both arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
+  /**
+   * Stores both arrays without copying them, here and in the layers below. The caller must not modify these arrays afterwards.
+   */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
@@ -46,8 +48,8 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, if it is a layer too. Layers use this field instead of the methods of KVStore, so that a key is converted to text
-   * only once for all layers.
+   * The parent, if it is a layer too. Layers use this field instead of KVStore's methods, so that a key is converted to text only
+   * once for all layers.
    */
   readonly below: Layer | undefined;
   /** The first store below this layer that is not a layer itself. */
@@ -224,7 +226,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
 type StoreSource = (name: string) => KVStore;
 
-/** A cache layer above every store. The stores below receive its writes only through `write`. */
+/** A cache layer above every store. The stores below receive the branch's writes only through `write`. */
 export interface Branch {
   readonly store: StoreSource;
   readonly branch: () => Branch;

@@ -91,8 +91,8 @@ export function mappedCodec<Stored, T>(
 }
 
 /**
- * Wraps a codec so that each stored array is decoded only once. Use it for small values that every transaction reads, such as
- * parameters. The decoded value is shared and frozen, but only at its top level.
+ * Wraps a codec so that each stored array is decoded only once. Use this codec for small values that every transaction reads,
+ * such as parameters. The decoded value is shared and frozen, but only at its top level.
  *
  * The cache is keyed by the array's identity, because a store returns the same array until the value is written again. If a store
  * returned copies, the cache would have no effect, but decoded values would still be correct.

@@ -105,8 +105,8 @@ interface SavedHeight {
 
 /**
  * Returns the readable heights in the storage. A height is readable if all its root nodes exist, because a node is deleted only
- * when no stored height needs it. The storage may also list older heights whose nodes have been deleted. Throws if none of the
- * heights is readable.
+ * when no stored height needs it. The storage may also list older heights whose nodes have been deleted. Throws if the storage
+ * lists heights but none is readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -153,7 +153,7 @@ function commitTrees(
 
 /**
  * Creates the view at a height. `stores` lists the stores that exist at the height; undefined means all. Stores that do not exist
- * there read as empty.
+ * at the height read as empty.
  */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
@@ -235,7 +235,7 @@ interface NodeWrite {
   readonly bytes: Uint8Array;
 }
 
-/** The changes of one commit. The node saves them and the block in the same database transaction. */
+/** The changes of one commit. The node saves these changes and the block in the same database transaction. */
 export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;

@@ -247,7 +247,8 @@ function spendableOf(
 }
 
 /**
- * Returns an account's spendable coins. As in the SDK, returns none if the account locks more of any denomination than it has.
+ * Returns an account's spendable coins. As in the SDK, returns no coins if the account locks more of any denomination than it
+ * has.
  */
 function allSpendable(
   context: Context,

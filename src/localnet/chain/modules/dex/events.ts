@@ -299,7 +299,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Event for the gas used by a swap. Its type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
+/** Event for the gas used by a swap. The event type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }

@@ -108,7 +108,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's entire state. Importing it with {@link initGenesis} restores an identical store. */
+/** Exports the module's entire state. Importing the export with {@link initGenesis} restores an identical store. */
 export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {

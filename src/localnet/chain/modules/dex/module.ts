@@ -171,7 +171,7 @@ function updateParams(
 
 // Simulations are queries that run the messages' operations.
 
-/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains it. */
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains this address. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
 /**

@@ -78,7 +78,7 @@ interface FeemarketOptions {
 }
 
 interface FeemarketDeps extends SettleDeps {
-  /** Burns the fees paid in a block. If absent, the fee recipient keeps them. */
+  /** Burns the fees paid in a block. If absent, the fee recipient keeps the fees. */
   readonly burnFees?: (context: Context) => void;
 }
 
@@ -355,7 +355,7 @@ export interface GasPrice {
   readonly amount: Dec18;
 }
 
-/** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
+/** Returns the gas price in a denomination. Throws dynamicfees/1100 for any denomination other than the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
   // Like Go, read the state before the parameters, because the order determines the gas used if a later read fails.
   const { baseGasPrice } = storedState.get(context);

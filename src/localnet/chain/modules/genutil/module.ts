@@ -11,7 +11,7 @@ const PATH = `app_state.${MODULE_NAME}`;
 
 /**
  * Creates the `genutil` module, which runs the transactions in the genesis document. The transactions create a chain's first
- * validators. They run after all modules' InitGenesis, without a fee or gas limit.
+ * validators. Genesis transactions run after all modules' InitGenesis, without a fee or gas limit.
  */
 export function createGenutilModule(
   { chainName }: Pick<ChainNames, "chainName">,

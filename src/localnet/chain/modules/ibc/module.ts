@@ -141,7 +141,7 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` if they are invalid. */
+/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` for invalid params. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = genesisPart(`${service}.Params`, params.type).readOptional(field);
@@ -201,7 +201,7 @@ interface ExportedClient {
   readonly metadata: JsonObject[];
 }
 
-/** Returns all clients in text order of their ids. Each includes its store entries, except its connections. */
+/** Returns all clients in text order of their ids. Each client includes all its store entries except its connections. */
 function listClients(context: Context): readonly (readonly [clientId: string, ExportedClient])[] {
   const clients = new Map<string, ExportedClient>();
   const prefix = keys.CLIENTS_PREFIX;

@@ -126,7 +126,7 @@ export function wrapTwice(words: string, error: ModuleError): ModuleError {
 /** The value of entries for which only the key matters. */
 const MARK = new Uint8Array(0);
 
-/** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
+/** A transaction that was delivered for a TX query. `hash` is the transaction's SHA-256. */
 interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
@@ -167,7 +167,7 @@ export function nextId(context: Context): bigint {
   return id;
 }
 
-/** Returns a query by id. Throws ErrInvalidQueryID if it does not exist. */
+/** Returns a query by id. Throws ErrInvalidQueryID for an unknown id. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
   const query = queries.get(context, id);
   if (query === undefined) throw ErrInvalidQueryID(`there is no query with id: ${id}`);
@@ -188,7 +188,7 @@ export function deleteQuery(context: Context, query: RegisteredQuery): void {
   else markRemoved(context, query.id);
 }
 
-/** Returns a KV query's latest result. Throws ErrNoQueryResult if none is stored. */
+/** Returns a KV query's latest result. Throws ErrNoQueryResult if no result is stored. */
 export function getResult(context: Context, id: bigint): QueryResult {
   const result = results.get(context, id);
   if (result === undefined) throw ErrNoQueryResult();
@@ -254,8 +254,8 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
 }
 
 /**
- * Returns the first `count` elements, or all if `count` is undefined. Collects them before any deletion and does not read beyond
- * the last returned element.
+ * Returns the first `count` elements, or all if `count` is undefined. Collects the elements before any deletion and does not read
+ * beyond the last returned element.
  */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];

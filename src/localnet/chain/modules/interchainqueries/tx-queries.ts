@@ -164,8 +164,8 @@ interface UnpackedHeader {
 }
 
 /**
- * Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal unless it decodes as a
- * Tendermint header.
+ * Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal unless `packed` decodes
+ * as a Tendermint header.
  */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
@@ -206,7 +206,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 
 /**
  * Checks that `next` directly follows `header`: next height, expected validators, and `header` as the last block. Throws
- * ErrInvalidHeader otherwise.
+ * ErrInvalidHeader if `next` does not.
  */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);

@@ -217,9 +217,9 @@ export interface OracleVote {
 }
 
 /**
- * Reads the votes from a block's first transaction. Returns undefined if it contains no votes, i.e. if vote extensions are off.
- * Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for votes in any format other
- * than the one that this project's nodes write.
+ * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote
+ * extensions are off. Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for votes
+ * in any format other than the one that this project's nodes write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;

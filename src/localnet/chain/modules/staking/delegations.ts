@@ -52,7 +52,7 @@ const indexKey: Codec<types.Pair> = {
   },
 };
 
-/** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
+/** Delegations. Write delegations with {@link setDelegation}, which also updates the index by validator. */
 export const byPair = createMap(types.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
 export const byValidator = createMap(types.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
 
@@ -68,7 +68,7 @@ export function deleteDelegation(context: Context, { hooks }: types.Keepers, pai
   byValidator.delete(context, pair);
 }
 
-/** Unbonding delegations. Write them with {@link saveUnbonding}. */
+/** Unbonding delegations, to be written with {@link saveUnbonding}. */
 export const unbondings = createMap(types.MODULE_NAME, types.UNBONDINGS, pairKey, unbondingCodec);
 export const unbondingsByValidator = createMap(
   types.MODULE_NAME,
@@ -168,7 +168,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out a pair's completed entries. Returns their total, or undefined if the pair has no unbonding delegation. */
+/** Pays out a pair's completed entries. Returns the total payout, or undefined if the pair has no unbonding delegation. */
 export function completeUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -274,7 +274,7 @@ function tripletKey(
 }
 
 const storedKey = tripletKey(["delegator", "source", "destination"]);
-/** Redelegations. Write them with {@link saveRedelegation}. */
+/** Redelegations, to be written with {@link saveRedelegation}. */
 export const redelegations = createMap(types.MODULE_NAME, types.REDELEGATIONS, storedKey, redelegationCodec);
 export const redelegationsBySource = createMap(
   types.MODULE_NAME,
@@ -329,7 +329,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes a triplet's completed entries. Returns their total, or undefined if the triplet has no redelegation. */
+/** Removes a triplet's completed entries. Returns the entries' total, or undefined if the triplet has no redelegation. */
 export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

@@ -98,7 +98,7 @@ export interface Infraction {
   /** Consensus address, 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;
-  /** The validator's power at that height. */
+  /** The validator's power at the infraction's height. */
   readonly power: bigint;
   readonly fraction: Dec18;
 }
@@ -225,7 +225,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Read methods for contracts. Their store accesses match the deployed keeper's, because each access consumes gas. */
+/** Read methods for contracts. The methods' store accesses match the deployed keeper's, because each access consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {

@@ -28,7 +28,7 @@ export function addressOf(codec: AddressCodec, text: string, role: string): Uint
   return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${role} address`, () => codec.parse(text));
 }
 
-/** Parses a message's amount. Throws sdk/18 with `words` if it is not a valid, positive coin. */
+/** Parses a message's amount. Throws sdk/18 with `words` for an invalid or non-positive coin. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
   if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);

@@ -157,7 +157,7 @@ function addDelegation(
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
-/** Stores a genesis state's undelegations. Returns their total tokens. */
+/** Stores a genesis state's undelegations. Returns the undelegations' total tokens. */
 function addUnbondings(context: Context, keepers: types.Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
@@ -234,7 +234,7 @@ function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** Returns the largest id in the state. The id counter continues from it, because the SDK's genesis has no counter. */
+/** Returns the largest id in the state. The id counter continues from this id, because the SDK's genesis has no counter. */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),

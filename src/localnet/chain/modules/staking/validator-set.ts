@@ -59,7 +59,7 @@ function fillActiveSet(
   return { tokens, totalPower };
 }
 
-/** Unbonds validators that are no longer active. Returns the sum of their tokens. */
+/** Unbonds validators that are no longer active. Returns the sum of these validators' tokens. */
 function emptyActiveSet(
   context: Context,
   keepers: Keepers,

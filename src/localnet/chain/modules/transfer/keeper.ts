@@ -38,7 +38,7 @@ type BankKeeper = Pick<
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
-  /** Returns a channel, or undefined if it is unknown. */
+  /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
   /** Returns the sequence of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;

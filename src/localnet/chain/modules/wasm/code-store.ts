@@ -30,7 +30,7 @@ interface Upload {
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
+/** Checks and stores code. Returns the code's id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
 export function storeCode(
   context: Context,
   vm: Vm,

@@ -27,7 +27,7 @@ type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
  * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message, or a message with invalid coins,
- * becomes `invalid`, so that it fails when it runs. Throws `GoJsonError` if a member has the wrong type.
+ * becomes `invalid`, so that the message fails when it runs. Throws `GoJsonError` if a member has the wrong type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;

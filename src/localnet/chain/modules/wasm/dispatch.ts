@@ -10,7 +10,9 @@ import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Runs the messages in a contract's response. Returns the data from the last reply that set any, or else the response's data. */
+/**
+ * Runs the messages in a contract's response. Returns the data from the last reply that set data, or else the response's data.
+ */
 export type Dispatch = (
   context: Context,
   contract: string,
@@ -20,9 +22,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
- * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped and
- * the contract receives the error, provided that it requested a reply on errors. Otherwise, the entire call fails with "dispatch:
- * submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
+ * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped. A
+ * contract that requested a reply on errors receives the error; otherwise, the entire call fails with "dispatch: submessages: …"
+ * or, if a reply fails, with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,

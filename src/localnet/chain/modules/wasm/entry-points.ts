@@ -168,8 +168,8 @@ function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.Co
 }
 
 /**
- * Decodes the result of `ibc_channel_open`. Returns the version, or empty if there is none. As on the deployed chain, a contract
- * error yields no version, so the channel still opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`. Returns the version, or "" if the result contains none. As on the deployed chain, a
+ * contract error yields no version, so the channel still opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -272,8 +272,8 @@ export type ReceiveOutcome =
 /** Calls IBC entry points with JSON. A call costs only the gas it uses and emits no event itself. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. As on the deployed
-   * chain, only a failure of the virtual machine rejects the channel, not a contract error.
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or "" if the contract chooses none. As on the
+   * deployed chain, only a failure of the virtual machine rejects the channel, not a contract error.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
   /** Calls an entry point that returns no data, and runs the response's messages. */

@@ -21,7 +21,7 @@ import { isZeroHeight } from "../ibc/host/height.ts";
 
 /** Methods of the `ibc` module that contracts use. */
 export interface ContractChannels {
-  /** Returns a channel, or undefined if it is unknown. */
+  /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;
   /** Returns the channels of all ports that start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly wireChannel.IdentifiedChannel[];

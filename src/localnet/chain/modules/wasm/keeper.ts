@@ -126,7 +126,7 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores a code's bytes. Consumes no gas, because the deployed chain stores them in files. */
+/** Stores a code's bytes. Consumes no gas, because the deployed chain stores code bytes in files. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);

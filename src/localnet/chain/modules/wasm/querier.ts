@@ -239,7 +239,7 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 
 /**
  * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. The query has its own meter with a limit of `gas`
- * (VM gas), and its gas is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
+ * (VM gas), and the gas used is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
   querier: ContractQuerier,

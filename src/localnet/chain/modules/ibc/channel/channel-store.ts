@@ -112,7 +112,7 @@ export function counterpartyOf({
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
-/** Returns a port's application. Throws capability/7 if there is none. */
+/** Returns a port's application. Throws capability/7 if the port has no application. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   return requireOwner(context, portCapability(portId), router(context, portId));
 }

@@ -46,7 +46,8 @@ export function channelHandlers(
 }
 
 /**
- * Messages for channel upgrades, and for pruning acknowledgements, which requires an upgrade. This chain supports none of them.
+ * Messages for channel upgrades, and for pruning acknowledgements, which requires an upgrade. This chain supports none of these
+ * messages.
  */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),

@@ -31,7 +31,7 @@ export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded. */
+/** Decodes a client message from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -67,8 +67,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns a header's trusted validators. Each header must include them, because the client stores only their hash. Throws
- * ErrInvalidValidatorSet if their hash differs from the hash in the trusted consensus state.
+ * Returns a header's trusted validators. Each header must include these validators, because the client stores only the set's
+ * hash. Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>

@@ -29,7 +29,7 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/** Decodes a client state from its Any. Throws `ModuleError` if it is absent, cannot be decoded or has an unsupported type. */
+/** Decodes a client state from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -90,7 +90,7 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, undecodable or of another type. */
+/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` for an absent or undecodable Any, or another type. */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {

@@ -36,7 +36,9 @@ export function emitMisbehaviour(context: Context, client: EventClient): void {
   emit(context, "ibc_client", "client_misbehaviour", clientAttributes(client));
 }
 
-/** Emits the events for an update. The attribute `header` contains the hex bytes of `message`, the client message as an Any. */
+/**
+ * Emits the events for a client update. The attribute `header` contains the hex bytes of `message`, the client message as an Any.
+ */
 export function emitClientUpdated(context: Context, client: EventClient, height: Height, message: Any): void {
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
