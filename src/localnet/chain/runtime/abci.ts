@@ -28,7 +28,6 @@ interface InitChainRequest {
   readonly timeNs: bigint;
   readonly initialHeight: bigint;
   readonly validators: readonly ValidatorPower[];
-  /** The genesis document's `app_state`. */
   readonly appState: JsonObject;
 }
 

@@ -62,7 +62,7 @@ function notExpected(path: string, expected: string): GenesisError {
 
 /**
  * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. The decoded state does not
- * show that absence, because an absent non-nullable message decodes to a message whose fields are all zero.
+ * show that absence, because an absent non-nullable message decodes to zero fields.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;

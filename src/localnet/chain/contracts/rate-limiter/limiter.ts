@@ -37,7 +37,7 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 
 /**
  * Throws if the denomination may not be sent over the channel. As in the reference contract, looks up the packet's denomination,
- * not the local denomination, so a restriction on a voucher must name the voucher's full trace.
+ * so a restriction on a voucher must name its full trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];

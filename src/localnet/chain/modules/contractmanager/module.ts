@@ -17,7 +17,6 @@ import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
 import * as keeper from "./keeper.ts";
 
-/** The module, its custom message for contracts, and its IBC middleware. */
 export interface ContractManagerModule extends ChainModule {
   /** Runs this module's custom message from a contract. Returns undefined for any other message. */
   readonly handleCustomMessage: CustomMessageHandler;

@@ -103,7 +103,6 @@ export interface DexKeepers extends DexOptions {
   readonly bank: DexBank;
 }
 
-/** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
 /** Active records on the order book (`TickLiquidity`). */

@@ -20,7 +20,6 @@ import * as collections from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as money from "../../runtime/coins.ts";
 
-/** Name of the module and its store. */
 const MODULE_NAME = "feemarket";
 
 /** Module account that holds a transaction's fee from the ante step until the post step. */

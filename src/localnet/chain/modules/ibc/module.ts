@@ -37,7 +37,6 @@ import * as keys from "./host/keys.ts";
 import type { ChannelEndpoint } from "./host/packet.ts";
 import { channelParams, clientParams, connectionParams } from "./host/params.ts";
 
-/** The module, its keeper and its ante step. */
 export interface IbcModule extends ChainModule {
   readonly keeper: IbcKeeper;
   /** The last ante step, which checks relayers' transactions. */

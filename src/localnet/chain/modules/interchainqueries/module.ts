@@ -22,7 +22,6 @@ import { parseAddress } from "../../runtime/address.ts";
 import { GenesisError, genesisField, genesisPart, genesisSchema } from "../../runtime/genesis.ts";
 import * as keeper from "./keeper.ts";
 
-/** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
   /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles the message. */
   readonly handleCustomMessage: CustomMessageHandler;

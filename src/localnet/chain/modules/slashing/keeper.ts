@@ -63,7 +63,6 @@ function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params): bigint
   return mulDec18(fractionOf(minSignedPerWindow), signedBlocksWindow);
 }
 
-/** Returns the jail time for downtime, in nanoseconds. */
 function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }

@@ -166,7 +166,6 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** Returns the unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }

@@ -340,8 +340,8 @@ function asExecuteFailed(error: ModuleError): ModuleError {
 }
 
 /**
- * Runs `call`. Returns a contract error's message instead of throwing the error. Turns a virtual machine error into a panic,
- * which fails the transaction.
+ * Runs `call`. Returns a contract error's message instead of throwing it. A virtual machine error becomes a panic, which fails
+ * the transaction.
  */
 function orRefused<T>(call: () => T): T | string {
   try {

@@ -1,6 +1,5 @@
 import { errorsOf } from "../../runtime/errors.ts";
 
-/** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
 
 /** Prefix of a contract's port, followed by the contract's address as text. */

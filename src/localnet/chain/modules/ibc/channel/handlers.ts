@@ -26,7 +26,6 @@ import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
 
-/** Implementations of part of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Message handlers for `ibc.core.channel.v1`. */

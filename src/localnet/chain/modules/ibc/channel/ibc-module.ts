@@ -22,7 +22,6 @@ export interface Acknowledgement {
   readonly bytes: Uint8Array;
 }
 
-/** A packet and the account that relayed it. */
 export interface RelayedPacket extends Packet {
   /** Address of the relayer's account, 20 bytes or more. */
   readonly relayer: Uint8Array;

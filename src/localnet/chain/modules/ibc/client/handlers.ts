@@ -109,7 +109,6 @@ interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer">
   readonly packed: Any | undefined;
 }
 
-/** The packed states in MsgCreateClient. */
 type ClientStates = Pick<wire.MsgCreateClient, "clientState" | "consensusState" | "signer">;
 
 function packedStates({ clientState, consensusState }: ClientStates): readonly signed.PackedPart[] {

@@ -86,8 +86,8 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 
 /**
  * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators
- * never produce such signatures, but an attacker can fill a header with such signatures. CometBFT verifies all signatures equally
- * fast and charges nothing.
+ * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures equally fast and
+ * charges nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
