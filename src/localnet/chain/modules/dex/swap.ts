@@ -34,7 +34,7 @@ type Liquidity =
 
 /**
  * Swaps against the book, best price first, and emits the gas used. The deployed module swaps in a cache context that it always
- * writes. Here, a failed swap drops the message's or route's branch.
+ * writes. This module does not: a failure drops the message's or route's branch.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();

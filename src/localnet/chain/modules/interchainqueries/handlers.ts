@@ -125,8 +125,8 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 /**
  * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may do so once the submit
  * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5).
- * With a huge timeout, they never may, because sums are exact. On the deployed chain, uint64 sums wrap around, so any account may
- * remove the query immediately.
+ * With a huge timeout, other accounts never may, because sums are exact. On the deployed chain, uint64 sums wrap around, so with
+ * a huge timeout, any account may remove the query immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
