@@ -55,7 +55,10 @@ import type { RevenueDeps, RevenueOptions } from "./modules/revenue/keeper.ts";
 import { createRevenueModule } from "./modules/revenue/module.ts";
 
 export interface AppOptions {
-  /** A `local` chain has interchain queries and contracts. A `remote` chain has neither; other chains query it. */
+  /**
+   * A `local` chain has interchain queries and contracts. A `remote` chain has no interchain queries or contracts; other chains
+   * query it.
+   */
   readonly kind: "local" | "remote";
   /** Denomination used for fees and deposits. */
   readonly denom: string;
@@ -69,11 +72,17 @@ export interface AppOptions {
   readonly version?: string;
   /** How many recent heights can be queried. Default: 1000. */
   readonly keepRecent?: number;
-  /** Burns a local chain's fees at the end of each block, as on the deployed chain. Default: false. */
+  /** If true, a local chain burns its fees at the end of each block, like the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
-  /** Gas limit for simulations, capped at the block's gas limit. Default: the most gas the fee market allows a transaction. */
+  /**
+   * Gas limit for simulations, capped at the block's gas limit. Default: the maximum gas that the fee market allows for a
+   * transaction.
+   */
   readonly simulationGas?: bigint | undefined;
-  /** Gas prices that the mempool accepts while the fee market is disabled; a transaction must meet only one. Default: none. */
+  /**
+   * Minimum gas prices, enforced by the mempool while the fee market is disabled. A transaction must meet at least one of these
+   * prices. Default: none.
+   */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
@@ -87,7 +96,7 @@ export interface AppDeps {
   readonly storage?: StateStorage;
 }
 
-/** The release of the deployed modules that this application follows. */
+/** The deployed chain's release that this application follows. */
 const VERSION = "6.0.3";
 
 /** Contracts that every genesis may instantiate. */

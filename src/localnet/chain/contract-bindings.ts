@@ -51,7 +51,7 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.harpoon", "SubscribedContracts"),
 ];
 
-/** Additional queries, for contracts in TypeScript and, on chains that follow the specification, for all contracts. */
+/** gRPC queries that TypeScript contracts may also call. With the `specification` profile, all contracts may call them. */
 export const MORE_CONTRACT_QUERIES = [
   ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
   ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),
@@ -99,7 +99,10 @@ export function ownBindings(
   ];
 }
 
-/** Combines a chain's bindings. `bindings` is called on each use, because the bindings are created after the `wasm` module. */
+/**
+ * Combines a chain's bindings. `bindings` is called for each message or query, because the bindings are created after the `wasm`
+ * module.
+ */
 export function joinBindings(
   bindings: () => readonly ModuleBindings[],
 ): Pick<WasmDeps, "customMessages" | "customQueries"> {

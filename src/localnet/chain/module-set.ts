@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** What additional modules can use: the local chain's names and keepers. */
+/** The local chain's names and keepers, as passed to additional modules. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;
@@ -30,13 +30,12 @@ export interface ModuleBindings {
 /** Additional modules, and their hooks into other modules. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
-  /** Hooks that the bank calls before payments. */
   readonly bankHooks?: BankHooks;
   /** Charges relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
-  /** Burns coins at the end of each block, on a chain that burns its fees. */
+  /** Burns coins at the end of each block. Called only on a chain that burns its fees. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Wrappers for the transfer application, one inside the limiter and one outside it. */
+  /** Middleware around the transfer application: `within` runs inside the rate limiter, `outside` outside it. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

@@ -12,7 +12,7 @@ const POOLS: ModulePermissions = {
   [NOT_BONDED_POOL]: ["burner", "staking"],
 };
 
-/** The deployed chain's module accounts, including accounts for modules that do not exist here. */
+/** The deployed chain's module accounts, including accounts for modules that this chain lacks. */
 export const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
   ...POOLS,
   ...Object.fromEntries(
@@ -35,13 +35,16 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [GOV_NAME]: ["burner"],
 };
 
-/** Module accounts that genesis creates on a local chain, as on the deployed chain. All others are created on first use. */
+/**
+ * Module accounts that genesis creates on a local chain, as on the deployed chain. All other module accounts are created on first
+ * use.
+ */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. `wasm` follows the modules that handle messages from its contracts' genesis,
- * `harpoon` follows `wasm` because its subscriptions refer to contracts, and `staking` follows `harpoon` because its genesis
- * calls the subscribers. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
+ * A local chain's modules in genesis order. `wasm` follows the modules that handle messages from its contracts' genesis.
+ * `harpoon` follows `wasm`, because its subscriptions refer to contracts. `staking` follows `harpoon`, because its genesis calls
+ * the subscribers. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(

@@ -12,13 +12,13 @@ import * as wasm from "../modules/wasm/contract.ts";
 import { copyMessage, parseMessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
 import { byName, respond, text } from "./messages.ts";
 
-/** Prefix for balances in the SDK's bank store. */
+/** Key prefix for balances in the SDK's bank store. */
 const BALANCES = new Uint8Array([0x02]);
 
 /**
- * A contract that owns interchain queries. It registers, updates and removes queries through the chain's bindings, stores every
- * result that its callbacks receive, and can be set to reject callbacks. Anyone may call it, because it is meant for local
- * chains.
+ * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings,
+ * stores every result that its callbacks receive, and can be set to reject callbacks. Anyone may call the contract, because it is
+ * meant for local chains.
  *
  * Execute: `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id, update_period, addr,
  * denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query {connection_id,

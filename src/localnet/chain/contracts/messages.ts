@@ -15,7 +15,10 @@ function readMessage(message: wasm.MessageJson): readonly [name: string, fields:
   return [name, messageFields(fields)];
 }
 
-/** Creates an entry point from functions by message name. Errors for other names contain `type`, the Rust enum's name. */
+/**
+ * Creates an entry point that passes each message to the handler with its name. Unknown names throw an error that contains
+ * `type`, the Rust enum's name.
+ */
 export function byName<T>(
   type: string,
   handlers: Readonly<Record<string, (scope: wasm.ContractScope, fields: JsonField) => T>>,

@@ -17,12 +17,12 @@ import * as wasm from "../modules/wasm/contract.ts";
 import { byName, messageFields, respond, text } from "./messages.ts";
 
 /**
- * A contract that tracks every delegator's voting power and its history through the staking module's hooks. It needs hook types
- * 1, 3, 4, 5, 8, 9 and 10, and ignores all others.
+ * A contract that tracks every delegator's voting power and its history through the staking module's hooks. The contract must be
+ * subscribed to hook types 1, 3, 4, 5, 8, 9 and 10, and ignores all others.
  *
- * A validator that existed before the subscription is not tracked until someone sends `sync {val_addr}`; anyone may send it.
+ * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do.
  * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
- * `height` refers to the end of its block and defaults to the current height.
+ * Values are as of the end of the block at `height`, which defaults to the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -37,7 +37,7 @@ export const votingPowerContract: wasm.ContractCode = {
 
 const execute = byName("ExecuteMsg", { sync: (scope, fields) => sync(scope, text(fields, "val_addr")) });
 
-/** Ignores a hook whose stake changes are also reported by other hooks. */
+/** Ignores a hook, because other hooks report the same stake changes. */
 const ignore = (): void => undefined;
 
 const runHook = byName<void>("SudoMsg", {
@@ -77,8 +77,8 @@ function setBonded(scope: wasm.ContractScope, fields: JsonField, bonded: boolean
 }
 
 /**
- * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator already includes any new
- * shares but also still includes the shares being removed.
+ * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator's totals already include
+ * new shares and still include shares that are being removed.
  */
 function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -91,7 +91,7 @@ function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigi
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts tracking an existing validator. Linear in the number of its delegations, which the caller's gas bounds. */
+/** Starts tracking an existing validator. Linear in the validator's delegations; the caller's gas bounds the work. */
 function sync(scope: wasm.ContractScope, address: string): wasm.ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new wasm.ContractError(`${address} is followed already`);
@@ -211,10 +211,9 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** A delegator's validators, including former validators, because the history needs their shares. */
+/** Key prefix for a delegator's validators. Includes former validators, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
-/** A delegator's shares in a validator. */
 function sharesOf(delegator: string, validator: string): History<Dec18> {
   const history = sharesHistory(`${delegator}/${validator}`);
   return {
@@ -226,7 +225,7 @@ function sharesOf(delegator: string, validator: string): History<Dec18> {
   };
 }
 
-/** A validator's stake. Writing it also updates the total power. */
+/** A validator's stake. Writing the stake also updates the total power. */
 function validatorOf(validator: string): History<TrackedValidator> {
   const history = validatorHistory(validator);
   return {
@@ -248,7 +247,10 @@ function totalPower(scope: wasm.ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, past and present. */
+/**
+ * Returns a delegator's tokens at bonded validators at the end of a block. Linear in the delegator's current and former
+ * validators.
+ */
 function votingPower(scope: wasm.ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {

@@ -6,10 +6,12 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
  */
 export interface Deviation {
   readonly subject: string;
-  /** What the specification says. Absent if it says nothing. */
+  /** The behaviour that the specification describes. Absent if the specification does not cover this point. */
   readonly specification?: string;
   readonly deployed: string;
-  /** How a chain with the `specification` profile behaves, and why. Without a switch, every chain behaves this way. */
+  /**
+   * How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain behaves this way.
+   */
   readonly here: string;
   /** Present if a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch?: true;

@@ -9,7 +9,10 @@ import {
   TRANSFER_DEVIATIONS,
 } from "./other-deviations.ts";
 
-/** Profiles: where the specification and the deployed chain differ, a chain follows the one that its genesis document names. */
+/**
+ * Profile names. Where the specification and the deployed chain differ, a chain follows the profile that its genesis document
+ * names.
+ */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
@@ -59,11 +62,11 @@ export const DEVIATION_AREAS: readonly DeviationArea[] = [
 /** A deviation as shown by `relaywatch localnet profile` and in `docs/conformance.md`. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
-  /** What the specification says, or "–" if it says nothing. */
+  /** The behaviour that the specification describes, or "–" if the specification does not cover this point. */
   readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;
-  /** Section of `docs/conformance.md`. */
+  /** Heading of the section in `docs/conformance.md`. */
   readonly documented: string;
 }
 

@@ -1,6 +1,5 @@
 import type { Deviation } from "./deviation.ts";
 
-/** Deviations in the `dex` module. */
 export const DEX_DEVIATIONS = {
   dexTradePairId: {
     subject: "TradePairID field numbers",

@@ -147,7 +147,6 @@ export const TRANSFER_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations in contracts. */
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
@@ -157,7 +156,6 @@ export const CONTRACT_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations in the node. */
 export const NODE_DEVIATIONS = {
   oracleResponsesType: {
     subject: "type of `app_oracle_responses`",

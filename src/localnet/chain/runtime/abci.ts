@@ -5,7 +5,7 @@ import type { Interrupt } from "./gas.ts";
 
 /** The result of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
-  /** 0 means success. */
+  /** ABCI code; 0 means success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -28,7 +28,6 @@ interface InitChainRequest {
   readonly timeNs: bigint;
   readonly initialHeight: bigint;
   readonly validators: readonly ValidatorPower[];
-  /** The genesis document's `app_state`. */
   readonly appState: JsonObject;
 }
 
@@ -76,7 +75,7 @@ export interface QueryResponse {
   readonly grpcMessage: string;
 }
 
-/** Runs a transaction and may do work before and after it. */
+/** Runs a transaction by calling `run`, and may do work before and after it. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
@@ -95,20 +94,24 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. After each block, the node calls it again with `recheck` set for the transactions still in the mempool. */
+  /** CheckTx. After each block, the node rechecks the transactions that are still in the mempool, with `recheck` set. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
-  /** Makes the finalized block's state the latest state. The node writes the changes and the block to disk in one transaction. */
+  /**
+   * Makes the finalized block's state the latest state. The node writes the returned changes and the block in one database
+   * transaction.
+   */
   readonly commit: () => CommitChanges;
   /** Reopens the state after the storage has been rolled back. Drops the check state and any finalized block. */
   readonly reload: () => void;
   /** Runs a query. If `interrupt` ends the query, even during a simulation, the gRPC code is DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
-  /** Simulates an encoded `Tx`, whose signatures may be missing. Throws any error thrown by `interrupt`. */
+  /** Simulates an encoded `Tx`, which may lack signatures. Throws any error thrown by `interrupt`. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
    * Reruns a block's transactions without changing the state. `around` runs the last transaction, unless the block has no gas
-   * left for it. Returns undefined if the state before the block is no longer stored. Throws any error thrown by `interrupt`.
+   * left for that transaction. Returns undefined if the state before the block is no longer stored. Throws any error thrown by
+   * `interrupt`.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,

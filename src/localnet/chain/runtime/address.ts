@@ -50,7 +50,7 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
   return text;
 }
 
-/** Parses an account address. Do not modify the returned array. Throws `AddressError`. */
+/** Parses an account address. Do not modify the returned array. Throws `AddressError` for an invalid address. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }

@@ -26,11 +26,11 @@ export interface AnteOptions {
  * Creates the ante handler, whose steps run before the messages. The order and the error messages match the deployed release's
  * ante decorators.
  *
- * The order matters because it determines which error a bad transaction gets and how much gas it has used by then. Cheap
- * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never
- * reaches the most expensive step. Keys are stored before signatures are verified, because an account's first transaction
- * provides its key. Sequences are incremented only after all these checks have passed. Only the check for redundant relayer
- * messages comes later, because it costs as much as the messages themselves.
+ * The order determines which error an invalid transaction gets and how much gas it has used by then. Cheap stateless checks come
+ * first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never reaches the most
+ * expensive step. Keys are stored before signatures are verified, because an account's first transaction provides its key.
+ * Sequences are incremented only after all these checks have passed. Only the check for redundant relayer messages comes later,
+ * because it costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -89,12 +89,15 @@ function writeCounter(count: number): Uint8Array {
   return bytes;
 }
 
-/** Rejects critical extension options, since the chain defines none. */
+/** Rejects critical extension options, because the chain defines none. */
 const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw errors.ErrUnknownExtensionOptions();
 };
 
-/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them: they have passed before. */
+/**
+ * Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips the checks, because the transaction has already
+ * passed them.
+ */
 const validateBasic: AccountStep = (accounts, context, tx) => {
   if (context.mode === "recheck") return;
   checkFee(tx, accounts);

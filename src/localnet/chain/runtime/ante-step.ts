@@ -5,9 +5,9 @@ import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
-  /** Present if a module owns the account. */
+  /** The module that owns the account. Absent if no module owns it. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
-  /** Present if the account has vesting coins. */
+  /** The account's vesting coins. Absent if the account has none. */
   readonly vesting?: Vesting;
 }
 

@@ -149,8 +149,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the power from the document
- * wins, because an export contains powers that were set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the document's power wins,
+ * because an export contains powers set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -188,8 +188,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs CheckTx. Its writes stay in the check state until the next commit, so that an account can have several pending
- * transactions with consecutive sequences.
+ * Runs CheckTx. The transaction's writes stay in the check state until the next commit, so that an account can have several
+ * pending transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
@@ -199,7 +199,7 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
   return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
-/** Runs a simulation on a branch of the check state, which is then dropped. */
+/** Runs a simulation on a branch of the check state, and drops the branch. */
 function runSimulation(
   tx: Uint8Array,
   machine: Machine,
@@ -227,7 +227,7 @@ function deliverGenesisTx(
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Reruns a block on a branch, which is then dropped. */
+/** Reruns a block on a branch, and drops the branch. */
 function rerunBlock(
   request: abci.FinalizeBlockRequest,
   machine: Machine,
@@ -333,8 +333,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch. Writing it also writes the genesis state to the trees, because InitChain commits nothing: the
- * genesis state becomes part of the first height.
+ * Creates the first block's branch. Writing the branch also writes the genesis state to the trees, because InitChain commits
+ * nothing: the genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

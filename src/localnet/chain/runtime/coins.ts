@@ -22,7 +22,7 @@ export function parseWireInt(text: string): bigint {
   return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);
 }
 
-/** Parses a message's coins, preserving their order. Throws sdk/2. */
+/** Parses a message's coins, preserving their order. Throws sdk/2 for an invalid amount. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }

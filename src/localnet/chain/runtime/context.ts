@@ -14,18 +14,21 @@ export interface Context {
   /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Selects the behaviour where the specification and the deployed chain differ. */
+  /** Determines the behaviour where the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
-  /** Throws to end a simulation or query. Every gas consumption calls it; long work that consumes no gas must call it too. */
+  /**
+   * Throws to end a simulation or query. Every gas consumption calls `interrupt`; long work that consumes no gas must call it
+   * too.
+   */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
   /** Emits an event for the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
-   * Runs `work` on a branch of this context's stores. Its writes and events are applied if `work` returns, and dropped if it
-   * throws. In either case, the gas stays consumed.
+   * Runs `work` on a branch of this context's stores. Applies the branch's writes and events if `work` returns, and drops them if
+   * it throws. The gas stays consumed either way.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events but a different gas meter. */
@@ -44,7 +47,7 @@ interface ExecutionScope {
   readonly mode: ExecutionMode;
   readonly gas: GasMeter;
   readonly interrupt?: Interrupt | undefined;
-  /** Receives the context's writes. */
+  /** The branch that receives the context's writes. */
   readonly branch: Branch;
   readonly emit: (event: ChainEvent) => void;
 }
@@ -88,8 +91,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown and caught by `dryRun` to drop its branch. The object is shared, because creating an error with its stack would take a
- * quarter of a contract query's time.
+ * Thrown and caught by `dryRun` to drop its branch. The error object is shared, because creating an error with a stack trace
+ * would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
@@ -107,7 +110,10 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/** Returns a context that appends events to the given list. Its branches do too, once their work has succeeded. */
+/**
+ * Returns a context that appends events to the given list. Branches of the context append their events once their work has
+ * succeeded.
+ */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -143,7 +149,7 @@ export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
 
-/** Creates an event. All attributes are indexed and stay in order; undefined values are omitted. */
+/** Creates an event with indexed attributes in the given order. Omits attributes whose value is undefined. */
 export function event(
   type: string,
   attributes:
@@ -166,7 +172,7 @@ export interface MessageHandler {
   /** Returns the bech32 addresses of an encoded message's signers, in order. Throws `ModuleError` if decoding fails. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
-   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). In a transaction, this check runs before the
+   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). For a transaction, the check runs before the
    * fee is taken, and `handle` repeats it. Throws `ModuleError`.
    */
   readonly validate?: (message: Uint8Array) => void;
@@ -201,9 +207,9 @@ export interface Misbehavior {
   /** The validator's consensus address, 20 bytes. */
   readonly address: Uint8Array;
   readonly height: bigint;
-  /** Block time at the height of the evidence. */
+  /** Block time at the infraction's height. */
   readonly timeNs: bigint;
-  /** The validator's power at the height of the evidence. */
+  /** The validator's power at the infraction's height. */
   readonly power: bigint;
 }
 
@@ -216,18 +222,20 @@ export interface BlockInput {
   readonly nextValidatorsHash?: Uint8Array;
   /** The proposer's address. Default: empty. */
   readonly proposerAddress?: Uint8Array;
-  /** State root before this block, as contained in this block's header. Default: empty. */
+  /** State root before this block, which this block's header contains. Default: empty. */
   readonly appHash?: Uint8Array;
 }
 
-/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps the writes if the code is 0. */
+/**
+ * Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps its writes if the returned code is 0.
+ */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /** The chain's names, as passed to its modules. */
 export interface ChainNames {
   /** First segment of the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to it. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to the prefix. */
   readonly bech32Prefix: string;
   /** Fee denomination, also used in default parameters. */
   readonly denom: string;
@@ -247,7 +255,7 @@ export interface ChainModule {
   readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
   readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;
-  /** Reads the module's part of the genesis document (proto JSON, snake_case). Errors contain the path of the invalid field. */
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). Errors contain the invalid field's path. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
   /** Delivers the module's genesis transactions after the genesis of all modules. */
   readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;

@@ -1,6 +1,6 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps. They cannot be derived from the text, because a wrap may itself contain ": ". */
+/** An error's description and wraps, which cannot be derived from the text, because a wrap may itself contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -8,7 +8,7 @@ export interface ErrorOrigin {
 
 /**
  * A failed transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain code is a bug in
- * this program and stops the machine.
+ * this program and stops the state machine.
  */
 export class ModuleError extends Error {
   readonly codespace: string;
@@ -46,8 +46,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch it. Only code that recovers
- * from panics in Go may: the transaction runner, and a caller with its own gas meter.
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. Only code that
+ * recovers from panics in Go may catch it: the transaction runner, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -71,7 +71,7 @@ export function errorsOf(codespace: string): (code: number, description: string)
   return (code, description) => registerError(codespace, code, description);
 }
 
-/** Creates an error that Go does not register (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
+/** Creates an error that is unregistered in Go (`errors.New`). ABCI reports the error as code 1 in the codespace "undefined". */
 export function unregisteredError(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
@@ -113,7 +113,7 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Gov error for a message that only the authority may send but that another account signed. */
+/** Gov error for an authority-only message that another account signed. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
@@ -130,7 +130,10 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
   }
 }
 
-/** Runs `parse`, which must not consume gas. Replaces anything it throws with the error that `fail` creates from the reason. */
+/**
+ * Runs `parse`, which must not consume gas. Replaces anything that `parse` throws with the error that `fail` creates from the
+ * reason.
+ */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();
@@ -139,7 +142,7 @@ export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   }
 }
 
-/** Like {@link orThrow}, with `words` before the reason: "words: reason". */
+/** Like {@link orThrow}, but the error's text is "words: reason". */
 export function orThrowWith<T>(kind: (text: string) => Error, words: string, parse: () => T): T {
   return orThrow(parse, (reason) => kind(`${words}: ${reason}`));
 }

@@ -39,7 +39,7 @@ export interface BlockRules {
 /** A block's outcome before its app hash is known. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block. A failed transaction yields a result; any other exception is a bug and stops the machine. */
+/** Runs a decided block. A failed transaction yields a result; any other exception is a bug and stops the state machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -61,7 +61,7 @@ export function executeBlock(
   return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
 }
 
-/** Creates the context for a block hook, without a gas limit. By default, its events are dropped. */
+/** Creates the context for a block hook, without a gas limit. Drops the hook's events by default. */
 export function blockContext(
   block: BlockFacts,
   branch: Branch,
@@ -101,12 +101,12 @@ function noBlockGasLeft(): TxResult {
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }
 
-/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
+/** Block data stored in the state. Queries at the block's height and the first checks after a restart use it. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Name of the store that contains the record. The consensus module owns it. */
+/** Name of the store that contains the record. The consensus module owns this store. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");
@@ -119,7 +119,7 @@ function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   store.set(KEY, Header.encode(header).finish());
 }
 
-/** Reads the record. Returns undefined before the first block. */
+/** Reads the last block's record. Returns undefined before the first block. */
 export function readBlockRecord(store: KVStore): BlockRecord | undefined {
   const bytes = store.get(KEY);
   if (bytes === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { StartTrace } from "../../vm/hooks.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "./context.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
+/** Kind of work in a span: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
 /** Records where gas is consumed, without changing any result. */
@@ -46,7 +46,7 @@ export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   };
 }
 
-/** Returns a module that traces all messages and queries as spans, wherever they come from. */
+/** Returns a module that traces all its messages and queries as spans, whatever their source. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

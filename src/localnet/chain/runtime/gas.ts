@@ -4,14 +4,14 @@ import { ChainPanic } from "./errors.ts";
 export interface GasMeter {
   /** The gas limit; undefined means no limit. */
   readonly limit: bigint | undefined;
-  /** Returns the gas consumed so far. It can exceed `limit`, because it includes the consumption that failed. */
+  /** Returns the gas consumed so far. The amount can exceed `limit`, because it includes the consumption that failed. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
    * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Consumes a small amount. Store accesses call this many times per transaction, and numbers are faster than bigints. */
+  /** Consumes a small amount of gas. Takes a number instead of a slower bigint, because every store access calls this method. */
   readonly charge: (amount: number, location: string) => void;
   /** Receives each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;
@@ -43,13 +43,13 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates a meter for work whose gas is later charged to an outer meter. */
+/** Creates a meter for work whose gas the caller later charges to an outer meter. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
 }
 
-/** Returns a view of a meter that reports each consumption, including one that exceeds the limit. */
+/** Returns a view of a meter that reports each consumption, including a consumption that exceeds the limit. */
 export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   return {
     limit: meter.limit,
@@ -93,12 +93,12 @@ export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number):
   gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
 }
 
-/** Charges for checking whether an entry exists, like {@link chargeRead}. */
+/** Like {@link chargeRead}, but charges for checking whether an entry exists. */
 export function chargeHas(gas: GasMeter): void {
   gas.charge(HAS_COST, "Has");
 }
 
-/** Charges for writing an entry, like {@link chargeRead}. */
+/** Like {@link chargeRead}, but charges for writing an entry. */
 export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(WRITE_COST_FLAT, "WriteFlat");
   gas.charge(WRITE_COST_PER_BYTE * keyBytes, "WritePerByte");
@@ -106,8 +106,8 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 }
 
 /**
- * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
- * gas runs out, the error message names the charge that exceeded the limit.
+ * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges matters: when the gas runs out,
+ * the error message names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
@@ -186,8 +186,8 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
 }
 
 /**
- * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries but
- * never to a block, because chain code has no clock.
+ * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes this function to simulations and
+ * queries but never to a block, because chain code has no clock.
  */
 export type Interrupt = () => void;
 

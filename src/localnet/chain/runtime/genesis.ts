@@ -20,7 +20,7 @@ interface MessageType<T> {
 export interface GenesisSchema<T> {
   /** Name of the module and of its member in `app_state`. */
   readonly module: string;
-  /** Decodes the state, using the field names from `variant`. Returns undefined if there is none. Throws `GenesisError`. */
+  /** Decodes the state, using the field names from `variant`. Returns undefined if `json` is undefined. Throws `GenesisError`. */
   readonly read: (json: JsonValue | undefined, variant?: ProtoVariant) => T | undefined;
   /** Encodes the state as proto JSON, using the field names from `variant`. */
   readonly print: (state: T, variant?: ProtoVariant) => JsonValue;
@@ -61,15 +61,15 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks it. The decoded state alone does not show
- * this, because an absent non-nullable message decodes to a message whose fields are all zero.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. The decoded state does not
+ * show that absence, because an absent non-nullable message decodes to zero fields.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
   return isGiven && part !== undefined ? part : fallback;
 }
 
-/** Runs `read` for one field. Anything it throws becomes a `GenesisError` with the field's path. */
+/** Runs `read` for one field. Anything that `read` throws becomes a `GenesisError` with the field's path. */
 export function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -78,12 +78,12 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Runs `read` for each item of a list. Anything it throws becomes a `GenesisError` with the item's path. */
+/** Runs `read` for each item of a list. Anything that `read` throws becomes a `GenesisError` with the item's path. */
 export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item: T) => R): readonly R[] {
   return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
 }
 
-/** Throws `GenesisError` if `app_state` has a member that no module reads. Otherwise, a misspelt name would go unnoticed. */
+/** Throws `GenesisError` if `app_state` has a member that no module reads, so that a misspelt name does not go unnoticed. */
 export function checkModuleNames(appState: JsonObject, modules: readonly string[]): void {
   for (const name of Object.keys(appState)) {
     if (!modules.includes(name))
@@ -101,7 +101,7 @@ interface GenesisPart<T> {
   readonly readList: (field: JsonField) => readonly T[];
 }
 
-/** Defines a part by the message's full name and type. */
+/** Defines the reader and printer for a protobuf message, by its full name and type. */
 export function genesisPart<T>(typeName: string, type: MessageType<T>): GenesisPart<T> {
   const read = (field: JsonField): T =>
     atPath(field.path, () => type.decode(messageFromJson(typeName, field.value)));

@@ -15,10 +15,10 @@ type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : n
 
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** Replaces the function of a method that the deployed chain serves but this chain does not. */
+/** Marks a method that the deployed chain serves but this chain does not. */
 type NotServed = "not served";
 
-/** The chain's name, a required argument for services in the chain's own packages. */
+/** The chain's name, which only services in the chain's own protobuf packages take as an argument. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
@@ -39,7 +39,7 @@ export type ServedQueries<Service extends QueryService> = {
   >;
 };
 
-/** Implementations of a query service's methods; "not served" for methods that the chain lacks. */
+/** Implementations of a query service's methods, by name; "not served" for methods that the chain lacks. */
 export type QueryFunctions<Service extends QueryService> = {
   readonly [Name in keyof Service["methods"]]: ServedQueries<Service>[Name] | NotServed;
 };
@@ -88,7 +88,7 @@ export interface MessageDefinition<Request, Response = void> {
   readonly signers?: (message: Request) => readonly string[];
   /** Checks that Go performs while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
-  /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
+  /** Stateless checks (`ValidateBasic`), which run before the fee is taken, and again before `handle`. */
   readonly validate?: (message: Request) => void;
   readonly handle: Handle<Request, Response>;
 }
@@ -126,7 +126,7 @@ export function messageHandlers(
   });
 }
 
-/** Creates a handler. The response type is named "MsgXResponse", whether the message is named "MsgX" or "MsgXRequest". */
+/** Creates a message handler. The response type is named "MsgXResponse", whether the message is named "MsgX" or "MsgXRequest". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
@@ -157,7 +157,7 @@ function messageHandler(
   };
 }
 
-/** Decodes a query's request. Throws `UnreadableRequest`. */
+/** Decodes a query's request. Throws `UnreadableRequest` if decoding fails. */
 export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
   try {
     return type.decode(bytes);
@@ -184,7 +184,7 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   }
 }
 
-/** Runs `parse`. Converts a plain error to a query error with gRPC code 2, which the SDK returns for unregistered errors. */
+/** Runs `parse`. Converts a plain error to a query error with gRPC code 2 (Unknown), the SDK's code for unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

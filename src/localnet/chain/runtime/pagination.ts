@@ -17,8 +17,8 @@ export interface PagedStore {
 }
 
 /**
- * Returns whether an entry matches the filter. `onPage` says whether a match would be on the page, because in offset mode the
- * function is also called for entries before and after the page.
+ * Returns whether an entry matches the filter. `onPage` is true if a match would be on the page. In offset mode, the function is
+ * also called for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
@@ -43,7 +43,7 @@ export interface Page<T> {
   readonly pagination: PageResponse;
 }
 
-/** Reads a page with {@link paginate}. Returns what `read` returns for each entry. */
+/** Reads a page with {@link paginate}. Returns the result of `read` for each entry. */
 export function readPage<T>(
   paged: PagedStore,
   request: PageRequest | undefined,
@@ -54,7 +54,7 @@ export function readPage<T>(
   return { items, pagination };
 }
 
-/** Reads a page of a map with {@link paginate}. Returns what `convert` returns for each entry. */
+/** Reads a page of a map with {@link paginate}. Returns the result of `convert` for each entry. */
 export function pageOf<K, V, T>(
   range: MapRange<K, V>,
   request: PageRequest | undefined,
@@ -83,7 +83,7 @@ export function filteredPageOf<V, T>(
 
 /**
  * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
- * mode, `next_key` is the next entry even if it does not match, so the next page may be empty.
+ * mode, `next_key` is the next entry's key, even if that entry does not match, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,
@@ -141,7 +141,10 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/** Returns the second key at or after `start`, or else `end`. As an exclusive bound, it makes a reverse page include `start`. */
+/**
+ * Returns the second key at or after `start`, or else `end`. With the returned key as an exclusive bound, a reverse page includes
+ * `start`.
+ */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

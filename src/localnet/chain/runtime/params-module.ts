@@ -5,10 +5,13 @@ import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
-/** The names and the authority that a module with parameters needs. */
+/** Chain names and authority, as needed by a module with parameters. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Creates the check of MsgUpdateParams for the chain's own modules: authority address, then params. Errors name the message. */
+/**
+ * Creates the check of MsgUpdateParams for the chain's own modules: authority address, then params. Errors start with "failed to
+ * validate MsgUpdateParams".
+ */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,

@@ -7,9 +7,9 @@ export interface ParamsDefinition<T> {
   readonly key: Uint8Array;
   /** The generated protobuf message, whose encoding is stored. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
-  /** Parameters used if a genesis document has none. */
+  /** Parameters to store if a genesis document contains none. */
   readonly defaults: T;
-  /** Parameters used before any are stored. Default: `defaults`. */
+  /** Parameters returned before any are stored. Default: `defaults`. */
   readonly unset?: T;
   /** Checks parameters from a message or genesis document. Throws `ModuleError`. Default: all parameters are valid. */
   readonly validate?: (params: T) => void;
@@ -18,19 +18,19 @@ export interface ParamsDefinition<T> {
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
-  /** Stores parameters. Throws `ModuleError` if they are invalid. */
+  /** Stores parameters. Throws `ModuleError` for invalid parameters. */
   readonly set: (context: Context, params: T) => void;
   readonly query: (context: Context) => { params: T };
   /** Returns a handler for MsgUpdateParams, which replaces all parameters. */
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
 }
 
-/** How a module handles MsgUpdateParams. */
+/** Options for a module's MsgUpdateParams handler. */
 export interface UpdateOptions<T> {
   readonly authority: string;
   /** Creates the error for a message that an account other than the authority signed. */
   readonly signerError: (words: string) => ModuleError;
-  /** Parameters used if a message has none. Default: `unset`. */
+  /** Parameters to store if a message contains none. Default: `unset`. */
   readonly absent?: T;
   /** Checks the message before its signer is checked. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;

@@ -36,11 +36,11 @@ export interface QueryState {
   readonly latest: StoreView;
   /** Returns the view at a committed height, or undefined if the height has been pruned. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates the context for a gRPC query. Its writes are dropped. */
+  /** Creates the context for a gRPC query. The query's writes are dropped. */
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/** Runs an ABCI query. Because queries cannot change the state, even a bug yields a response: `ErrPanic`, as in baseapp. */
+/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `ErrPanic`, as in baseapp. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -52,7 +52,7 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   }
 }
 
-/** Builds the response to a failed gRPC query. Rethrows like {@link toQueryFailure}. */
+/** Builds the response to a failed gRPC query. Rethrows the same errors as {@link toQueryFailure}. */
 function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
@@ -75,7 +75,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The checks have the same order and error messages as baseapp's. */
+/** Runs a gRPC query at the requested height, with baseapp's checks in the same order and with the same error messages. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
@@ -96,7 +96,7 @@ function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QuerySta
   return runGrpcQuery(handler, state.contextOf(view), request.data);
 }
 
-/** Runs one gRPC query in a context. A failure is returned as a response. */
+/** Runs one gRPC query in a context. Returns a failure as a response instead of throwing it. */
 export function runGrpcQuery(handler: QueryHandler, context: Context, request: Uint8Array): QueryResponse {
   const { height } = context;
   try {
@@ -133,7 +133,7 @@ function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryRe
   return okResponse({ ...head, value: utf8(stringifyJson(json)) });
 }
 
-/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call it through `abci_query`. */
+/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call this query through `abci_query`. */
 export function createSimulateQuery(
   simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult,
 ): QueryHandler {
@@ -233,7 +233,6 @@ function writePair(pairs: BinaryWriter, key: Uint8Array, value: Uint8Array): voi
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Builds the response to a successful query. */
 export function okResponse(response: Partial<QueryResponse>): QueryResponse {
   return {
     code: 0,
@@ -317,7 +316,7 @@ function abciErrorOf({ grpcCode, message }: errors.QueryError): errors.ModuleErr
   }
 }
 
-/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the wraps in reverse order. */
+/** Formats an error as "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the wraps in reverse order. */
 function grpcMessageOf({ codespace, code, description, wraps }: errors.ModuleError): string {
   return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

@@ -67,7 +67,7 @@ export const limitSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Looks only at the key's type, so that a
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Checks only the key's type, so that a
  * simulation passes even with a placeholder key.
  */
 export const chargeSignatures: AccountStep = (accounts, context, tx) => {
@@ -87,7 +87,7 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 
 /**
  * Checks each signer's sequence, then verifies the signature. The sequence comes first because clients that receive
- * `ErrWrongSequence` sign again. Simulations have no signatures to verify, and rechecks need not verify them again.
+ * `ErrWrongSequence` sign again. Simulations have no signatures to verify, and rechecks do not verify signatures again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -106,7 +106,7 @@ export const verifySignatures: AccountStep = (accounts, context, tx) => {
   }
 };
 
-/** Returns whether the account's key signed the document for the sign mode. */
+/** Returns whether the signature is the account's, over the sign document for the signer's sign mode. */
 function isSigned(context: Context, tx: DecodedTx, signer: Signer, base: Account["base"]): boolean {
   const document = signDocOf(context, tx, base, signModeOf(signer));
   if (document === undefined || base.pubKey === undefined) return false;
@@ -139,7 +139,10 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error for an invalid signature. Only the amino message names the sequence; the direct document has none. */
+/**
+ * Creates the error for an invalid signature. Only the error message for amino names the sequence, because the SIGN_MODE_DIRECT
+ * document contains none.
+ */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -165,7 +168,7 @@ export const advanceSequences: AccountStep = (accounts, context, tx) => {
   }
 };
 
-/** One required signer, with the signer info and signature at the same position in the transaction. */
+/** One required signer, and the signer info and signature at the signer's position in the transaction. */
 interface Signer {
   readonly index: number;
   readonly text: string;
@@ -240,12 +243,12 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of secp256k1's order. The SDK rejects a larger s because otherwise (r, n-s) would be a second valid signature. */
+/** Half of secp256k1's order. The SDK rejects a signature with a larger s, because otherwise (r, n-s) would be valid too. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The key that a simulation uses for a signer without a key (the SDK's `simSecp256k1Pubkey`). Its length matters because storing
- * the account consumes gas per byte.
+ * The key that a simulation uses for a signer without a key (the SDK's `simSecp256k1Pubkey`). The key's length matters because
+ * storing the account consumes gas per byte.
  */
 const PLACEHOLDER_KEY: Any = {
   typeUrl: TYPE_URL.secp256k1PubKey,

@@ -24,7 +24,7 @@ import * as errors from "./errors.ts";
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** The post handler. It runs even if the messages failed. If it fails, the messages' writes are dropped. */
+  /** The post handler, which runs even if the messages failed. If the post handler fails, the messages' writes are dropped. */
   readonly post: AnteStep;
   /** Reads the consensus parameters, as the SDK does for each transaction's context. */
   readonly readConsensusParams: (context: Context) => unknown;
@@ -35,17 +35,18 @@ export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
-  /** Receives a delivered transaction's writes. */
+  /** The branch that receives a delivered transaction's writes. */
   readonly branch: Branch;
-  /** Throws to end a simulation or the rerun of a transaction. */
+  /** Throws to end a simulation or a transaction's rerun. */
   readonly interrupt?: Interrupt | undefined;
 }
 
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if it succeeds, and the writes of the messages and
- * the post handler if all of them succeed. Returns a failure as a result; any other exception is a bug and propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds, and the writes of
+ * the messages and the post handler if all of these succeed. Returns a failure as a result; any other exception is a bug and
+ * propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -60,8 +61,8 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 }
 
 /**
- * Like {@link requireRoutable}, but a failing transaction has used only the gas for reading the consensus parameters, because the
- * SDK reads them before it creates the transaction's gas meter.
+ * Like {@link requireRoutable}, but charges a failing transaction only for reading the consensus parameters, because the SDK
+ * reads them before it creates the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   try {
@@ -80,7 +81,7 @@ interface TxRun extends TxScope {
   anteEvents: readonly ChainEvent[];
 }
 
-/** Decodes a transaction. As in the SDK, an error lacks its code in CheckTx and its details in a block. */
+/** Decodes a transaction. As in the SDK, a decoding error lacks its code in CheckTx and its details in a block. */
 function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
@@ -111,8 +112,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, because the client does not know it yet, and uses the lower
- * of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet. A simulation's limit is
+ * the lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;
@@ -132,7 +133,7 @@ function openGasMeter(tx: DecodedTx, run: TxRun): void {
     throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. Its events and writes are kept even if the messages fail. */
+/** Runs the ante handler, whose events and writes are kept even if the messages fail. */
 function runAnte(tx: DecodedTx, run: TxRun): void {
   const branch = run.branch.branch();
   const events: ChainEvent[] = [];
@@ -147,8 +148,8 @@ function contextOn(branch: Branch, run: TxRun, events: ChainEvent[]): Context {
 }
 
 /**
- * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs even after a
- * failure. Throws if the gas limit is exceeded, because that is a panic in Go and skips the post handler.
+ * Runs the messages, except in a check. Returns a failure as a value, because the post handler runs even after a failure. Throws
+ * if the gas limit is exceeded, because running out of gas is a panic in Go and skips the post handler.
  */
 function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult | errors.ModuleError {
   if (!runsMessages(run.mode)) return { data: EMPTY_DATA, events: [] };
@@ -222,8 +223,8 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. There is no
- * prefix if the transaction runs out of gas, because Go's message router does not see that panic.
+ * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
+ * error has no prefix, because Go's message router does not see that panic.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));

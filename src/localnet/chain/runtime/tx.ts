@@ -4,15 +4,14 @@ import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
 import type { MessageHandler } from "./context.ts";
 
-/** A message in a transaction. */
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Undefined if no module handles the type. */
+  /** The message's handler. Undefined if no module handles the message type. */
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction. Only its encoding has been checked, not its fee, signatures or messages. */
+/** A decoded transaction, of which only the encoding has been checked, not the fee, signatures or messages. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;
@@ -61,7 +60,7 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** Returns a transaction's fee, or a fee with empty fields if it is absent. */
+/** Returns a transaction's fee, or a fee with empty fields if the transaction has none. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }
@@ -92,7 +91,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error for CheckTx. As in the SDK, whose mempool formats the error as text, the code is lost. */
+/** Converts a decoding error for CheckTx. The error loses its code, as in the SDK, whose mempool formats the error as text. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
@@ -103,8 +102,8 @@ const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
  * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: fields in ascending order, all with wire type 2,
- * and lengths encoded as the shortest varints. Otherwise, anyone could re-encode a signed transaction and change its hash. Checks
- * and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
+ * and lengths encoded as the shortest varints. With other encodings, anyone could re-encode a signed transaction and so change
+ * its hash. Checks and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;

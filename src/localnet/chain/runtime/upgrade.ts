@@ -4,9 +4,9 @@ import { CodedError } from "../../../platform/base/errors.ts";
 import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./execute-block.ts";
 
-/** A program version that adds modules to existing chains. */
+/** A release of this program that adds modules to existing chains. */
 export interface Upgrade {
-  /** Unique name, stored in the state with the upgrade's height. It must never change. */
+  /** Unique name, which is stored in the state with the upgrade's height and must never change. */
   readonly name: string;
   /** Names of the added modules. */
   readonly adds: readonly string[];
@@ -65,7 +65,7 @@ function requireModules(saved: readonly string[], modules: readonly ChainModule[
 
 /**
  * Initializes the added modules from their default genesis and writes each upgrade's name and height into the state. Like the
- * SDK's upgrade module, runs in the block's context before its hooks.
+ * SDK's upgrade module, runs in the block's context, before the block's hooks.
  */
 export function runUpgrades(pending: readonly PendingUpgrade[], context: Context): void {
   for (const { name, modules } of pending) {

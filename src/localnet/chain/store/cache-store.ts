@@ -3,15 +3,17 @@ import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { sortTexts } from "../../../platform/base/order.ts";
 
-/** One entry in a store. The receiver must not modify the arrays. */
+/** One entry in a store. Do not modify the arrays. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. A context's stores consume gas. */
 export interface KVStore {
-  /** Returns undefined for an absent key. The receiver must not modify the array. */
+  /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Stores both arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
+  /**
+   * Stores both arrays without copying them, here and in the layers below. The caller must not modify these arrays afterwards.
+   */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
@@ -20,20 +22,23 @@ export interface KVStore {
    * does not see writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
-  /** Iterates over the same range in descending order. */
+  /** Like `iterate`, but in descending order. */
   readonly iterateReverse: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
 }
 
-/** A cache layer above another store, its parent. It collects writes until `write` passes them to the parent. */
+/** A cache layer above another store, its parent. The layer collects writes until `write` passes them to the parent. */
 export interface CacheStore extends KVStore {
   /** Moves the writes to the parent. A parent that is not a layer receives them in ascending key order. */
   readonly write: () => void;
 }
 
-/** Up to this many changes since the last iteration update the sorted list; beyond that, sorting again is faster. */
+/** Maximum number of changes since the last iteration that update the sorted list. For more changes, sorting again is faster. */
 const MAX_CHANGES = 64;
 
-/** Creates an empty layer above `parent`. It adds a map lookup to each read. The first iteration after many writes sorts them. */
+/**
+ * Creates an empty layer above `parent`. The layer adds a map lookup to each read. The first iteration after many writes sorts
+ * the writes.
+ */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
@@ -43,8 +48,8 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, if it is a layer too. Layers use this field instead of the methods of KVStore, so that a key is converted to text
-   * only once for all layers.
+   * The parent, if it is a layer too. Layers use this field instead of KVStore's methods, so that a key is converted to text only
+   * once for all layers.
    */
   readonly below: Layer | undefined;
   /** The first store below this layer that is not a layer itself. */
@@ -126,12 +131,14 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes to the layer below. There is no need to sort them, because that layer sorts its own keys. */
+/** Moves writes to the layer below. The writes need not be sorted, because the layer below sorts its own keys. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
 
-/** Applies writes to the tree in key order. The insertion order determines an IAVL tree's shape and therefore its root hash. */
+/**
+ * Applies a layer's writes to the tree in key order, because the insertion order determines an IAVL tree's shape and root hash.
+ */
 function flushSorted(layer: Layer): void {
   for (const { key, value } of sortedWrites(layer).flat()) {
     if (value === undefined) layer.parent.delete(key);
@@ -154,7 +161,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** Iterates over a range. Without pending writes, uses the parent's iterator, which saves a step through each layer. */
+/** Iterates over a range. Uses the parent's iterator if there are no pending writes, which saves a step through each layer. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -192,12 +199,12 @@ function* merge(
 
 const TEXT = Symbol("key text");
 
-/** A key array on which its text may be cached. */
+/** A key array that may have its text cached on it. */
 interface TextHolder extends Uint8Array {
   [TEXT]?: KeyText;
 }
 
-/** Up to this key length, appending characters is faster than calling Buffer. */
+/** Maximum key length, in bytes, for which appending characters is faster than calling Buffer. */
 const SHORT_KEY = 12;
 
 /** Returns a key's text, from the cache if available. */
@@ -210,7 +217,7 @@ export function keyText(key: Uint8Array): KeyText {
   return text;
 }
 
-/** Caches the text of a frequently used key, and returns the key, which must not be modified afterwards. */
+/** Caches the text of a frequently used key and returns the key. The key must not be modified afterwards. */
 export function cacheKeyText(key: TextHolder): Uint8Array {
   key[TEXT] = latin1(key);
   return key;
@@ -219,7 +226,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
 type StoreSource = (name: string) => KVStore;
 
-/** A cache layer above every store. The stores below receive its writes only through `write`. */
+/** A cache layer above every store. The stores below receive the branch's writes only through `write`. */
 export interface Branch {
   readonly store: StoreSource;
   readonly branch: () => Branch;
@@ -247,7 +254,7 @@ export function createBranch(below: StoreSource): Branch {
   return branch;
 }
 
-/** A key as latin-1 text, which can serve as a map key. These texts sort in the same order as the bytes. */
+/** A store key as latin-1 text, which can serve as a JavaScript map key. Key texts sort in the same order as the bytes. */
 type KeyText = string;
 
 export interface Pending {
@@ -257,7 +264,10 @@ export interface Pending {
   readonly value: Uint8Array | undefined;
 }
 
-/** Writes in key order, split into parts. A change copies one part and the list of parts; iterations share the other parts. */
+/**
+ * Writes in key order, split into parts. A change copies only one part and the list of parts, so iterations share the other
+ * parts.
+ */
 export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;
@@ -284,7 +294,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the position of the first write at or above `text`. It is in the last part that starts at or below `text`. */
+/** Returns the position of the first write at or above `text`, in the last part that starts at or below `text`. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };

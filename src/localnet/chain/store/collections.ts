@@ -18,7 +18,7 @@ import type { KVStore } from "./cache-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder that writes a prefix and the value. Present if this is faster than concatenating the two. */
+  /** Returns an encoder that writes the prefix and a value. Present if such an encoder is faster than concatenation. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
@@ -91,11 +91,11 @@ export function mappedCodec<Stored, T>(
 }
 
 /**
- * Wraps a codec so that each stored array is decoded only once. Use it for small values that every transaction reads, such as
- * parameters. The decoded value is shared and frozen, but only at its top level.
+ * Wraps a codec so that each stored array is decoded only once. Use this codec for small values that every transaction reads,
+ * such as parameters. The decoded value is shared and frozen, but only at its top level.
  *
  * The cache is keyed by the array's identity, because a store returns the same array until the value is written again. If a store
- * returned copies, the cache would be useless but still correct.
+ * returned copies, the cache would have no effect, but decoded values would still be correct.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   return {
@@ -210,7 +210,7 @@ export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K
     set: (scope: StoreScope, key: K, value: V): void =>
       scope.store(store).set(path(key), values.encode(value)),
     delete: (scope: StoreScope, key: K): void => scope.store(store).delete(path(key)),
-    /** Returns the item under a key, which is encoded only once. */
+    /** Returns the item under a key. The key is encoded only once. */
     at: (key: K) => createItem(store, path(key), values),
     entries,
     /** Returns the values in the order of `entries`. */

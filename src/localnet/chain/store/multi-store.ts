@@ -41,7 +41,7 @@ export interface MultiStore {
   readonly height: () => bigint;
   /** Returns the view at a height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates a branch of the latest height. Its `write` updates the working trees. */
+  /** Creates a branch of the latest height. The branch's `write` updates the working trees. */
   readonly branch: () => Branch;
   /** Saves the working trees of all stores as the next height. */
   readonly commit: () => CommitChanges;
@@ -81,7 +81,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   };
 }
 
-/** Maximum number of cached views. Other views are rebuilt on request. */
+/** Maximum number of cached views. Views that are not cached are rebuilt on request. */
 const MAX_CACHED_VIEWS = 16;
 
 /** Adds a view to the cache and evicts the oldest views beyond the limit. */
@@ -105,8 +105,8 @@ interface SavedHeight {
 
 /**
  * Returns the readable heights in the storage. A height is readable if all its root nodes exist, because a node is deleted only
- * when no stored height needs it. The storage may still list older heights whose nodes have been deleted. Throws if none of the
- * heights is readable.
+ * when no stored height needs it. The storage may also list older heights whose nodes have been deleted. Throws if the storage
+ * lists heights but none is readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -151,7 +151,10 @@ function commitTrees(
   };
 }
 
-/** Creates the view at a height. `stores` lists the stores that exist there (undefined: all). Other stores read as empty. */
+/**
+ * Creates the view at a height. `stores` lists the stores that exist at the height; undefined means all. Stores that do not exist
+ * at the height read as empty.
+ */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
   height: bigint,
@@ -232,12 +235,12 @@ interface NodeWrite {
   readonly bytes: Uint8Array;
 }
 
-/** The changes of one commit. The node saves them and the block in the same database transaction. */
+/** The changes of one commit. The node saves these changes and the block in the same database transaction. */
 export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly writes: readonly NodeWrite[];
-  /** Tree nodes to delete, because no stored height needs them any more. */
+  /** Tree nodes to delete, because no stored height needs them anymore. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable, so that the node can delete their roots. */
   readonly expired?: readonly bigint[];

@@ -36,8 +36,8 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 }
 
 /**
- * As in the reference contract, the restriction is looked up under the packet's denomination rather than the local denomination.
- * A restriction on a voucher must therefore name its trace.
+ * Throws if the denomination may not be sent over the channel. As in the reference contract, looks up the packet's denomination,
+ * so a restriction on a voucher must name its full trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -86,7 +86,7 @@ function readLimits(
   return { any, own, isLimited: any.length + own.length > 0 };
 }
 
-/** Saves both lists, even if empty, as the reference contract does. */
+/** Saves the quotas of the path and of the channel `any`. Like the reference contract, saves a list even if it is empty. */
 function saveLimits({ storage }: wasm.ContractScope, path: Path, { any, own }: PathLimits): void {
   limitsOf({ ...path, channel: ANY_CHANNEL }).set(storage, any);
   limitsOf(path).set(storage, own);
@@ -143,7 +143,7 @@ const RESTRICTIONS = namespace("acfd");
 const DELAYS = namespace("timelock_delay");
 const QUEUE = utf8("queued_messages");
 
-/** Reads and writes JSON under a key. */
+/** Reads and writes a JSON value under a fixed key. */
 interface Entry<T> {
   /** Returns undefined if nothing is stored. */
   readonly get: (storage: KVStore) => T | undefined;

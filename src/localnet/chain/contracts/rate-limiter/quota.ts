@@ -10,7 +10,9 @@ export interface Quota {
   readonly maxPercentageRecv: number;
   /** Window length in seconds. */
   readonly duration: bigint;
-  /** The denomination's supply at the window's first transfer. Kept after a reset; undefined before the first transfer. */
+  /**
+   * The denomination's supply at the window's first transfer. A flow reset keeps this value. Undefined before the first transfer.
+   */
   readonly channelValue: bigint | undefined;
 }
 
@@ -27,7 +29,6 @@ export interface RateLimit {
   readonly flow: Flow;
 }
 
-/** A transfer to check. */
 export interface Transfer {
   readonly direction: Direction;
   readonly amount: bigint;
@@ -86,7 +87,7 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
 
 /**
  * Adds a transfer to a quota. After a window ends, the next transfer starts a new window, so windows do not follow a fixed
- * interval. Only the transfer's own direction is checked, and reaching the capacity exactly is allowed.
+ * interval. Checks only the transfer's own direction, and allows a net flow equal to the capacity.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
@@ -103,7 +104,7 @@ export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferC
     : { ok: true, limit: { quota: valued, flow: next } };
 }
 
-/** Subtracts an amount sent earlier. Neither the window nor the channel value changes. */
+/** Subtracts an amount sent earlier. The window and the channel value stay the same. */
 export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
   return { quota, flow: { ...flow, outflow: flow.outflow > amount ? flow.outflow - amount : 0n } };
 }

@@ -36,7 +36,7 @@ const QUERY_VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Runs a smart query. A query without fields may be a bare name. */
+/** Runs a smart query. A query without fields may be given as its bare name. */
 function query({ storage }: wasm.ContractScope, message: wasm.MessageJson): wasm.MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, QUERY_VARIANTS);
   switch (name) {
@@ -116,7 +116,7 @@ function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.Contra
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
-/** Runs or queues a message. The sender's role is checked before its delay. */
+/** Runs a message, or queues it if the sender has a delay. The sender's role is checked first. */
 function execute(
   scope: wasm.ContractScope,
   { sender }: wasm.Caller,
@@ -177,7 +177,7 @@ function resetPathQuota(scope: wasm.ContractScope, fields: JsonField): wasm.Cont
   return respond({ method: "try_reset_channel", channel_id: path.channel });
 }
 
-/** Changes a quota's percentages and duration. Its flow, channel value and current window are unchanged. */
+/** Changes a quota's percentages and duration. The quota's flow, channel value and current window stay the same. */
 function editPathQuota(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
@@ -282,7 +282,7 @@ function readGrant(fields: JsonField): { readonly signer: string; readonly roles
   return { signer, roles };
 }
 
-/** Queues the message if its sender has a delay. Otherwise, returns undefined. */
+/** Queues the message if its sender has a delay. Returns undefined if the sender has none. */
 function queueMessage(
   scope: wasm.ContractScope,
   sender: string,

@@ -35,7 +35,7 @@ export const MODULE_NAME = "adminmodule";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.adminmodule.adminmodule.GenesisState", GenesisState);
 
-/** Creates the `adminmodule` module. Its admins submit proposals whose messages run as the chain's authority. */
+/** Creates the `adminmodule` module. Admins submit proposals, whose messages run as the chain's authority. */
 export function createAdminModule(
   options: Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">,
   { findMessage }: { readonly findMessage: FindMessage },
@@ -84,7 +84,10 @@ const proposalCodec = messageCodec(Proposal);
 /** Accounts that may submit proposals, keyed by address. */
 const admins = createMap(MODULE_NAME, utf8("Admin-"), textCodec, textCodec);
 export const nextProposalId = createItem(MODULE_NAME, Uint8Array.of(0x06), uint64Codec);
-/** Id of the next legacy proposal. This chain has none (SDK 0.46 replaced them), but InitGenesis still writes the id. */
+/**
+ * Id of the next legacy proposal. This chain has no legacy proposals (SDK 0.46 replaced them), but InitGenesis still writes the
+ * id.
+ */
 const nextLegacyProposalId = createItem(MODULE_NAME, Uint8Array.of(0x03), uint64Codec);
 const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, proposalCodec);
 /** Executed proposals, keyed by id. */
@@ -132,7 +135,7 @@ function handlerOf(
   return handler;
 }
 
-/** Messages allowed in a proposal besides `MsgUpdateParams`: the deployed chain's list, limited to modules that exist here. */
+/** Messages allowed in a proposal besides `MsgUpdateParams`: the deployed chain's list, limited to this chain's modules. */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",
@@ -153,7 +156,10 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
   return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
 }
 
-/** MsgSubmitProposalLegacy: always throws. The deployed chain allows only client changes, which do not exist here. */
+/**
+ * MsgSubmitProposalLegacy: always throws. The deployed chain allows only legacy IBC client proposals, which this chain does not
+ * support.
+ */
 function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw errors.unregisteredError("proposal content is not whitelisted");
@@ -164,7 +170,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw errors.unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** Runs one message. As in Go, the error of a failed message loses its codespace and code. */
+/** Runs one of a proposal's messages. As in Go, a failed message's error loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);

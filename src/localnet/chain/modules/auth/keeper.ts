@@ -16,7 +16,7 @@ import * as schedules from "../../runtime/vesting.ts";
 
 /** Name of the module and its key in `app_state`. */
 export const MODULE_NAME = "auth";
-/** Name of the store. As in the SDK, it differs from the module's name. */
+/** Name of the store. As in the SDK, the store's name differs from the module's. */
 export const STORE_NAME = "acc";
 
 /** Transaction limits and gas costs, with the SDK's defaults. */
@@ -54,7 +54,10 @@ export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts to create at genesis, in this order. Other module accounts are created when first paid. Default: all. */
+  /**
+   * Module accounts to create at genesis, in this order. Other module accounts are created when they are first paid. Default:
+   * all.
+   */
   readonly genesisAccounts?: readonly string[];
 }
 

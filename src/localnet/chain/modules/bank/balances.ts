@@ -39,7 +39,7 @@ const holderKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Returns the prefix of a denomination's keys in {@link holders}, without the map's own prefix. */
+/** Returns the prefix shared by a denomination's keys in {@link holders}, without the map's own prefix. */
 export function holdersKey(denom: string): Uint8Array {
   return concat(utf8(denom), Uint8Array.of(0));
 }
@@ -51,11 +51,11 @@ const booleanCodec: Codec<boolean> = {
 
 /** Supply by denomination. Key: `0x00 | denom`. The value is decimal text. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
-/** Key: `0x01 | denom`. */
+/** Metadata by base denomination. Key: `0x01 | denom`. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
 /**
- * Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance is not stored. Write balances with
- * {@link setBalance}, which also updates the holder index.
+ * Balances by account and denomination. Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance
+ * is not stored. Write balances with {@link setBalance}, which also updates the holder index.
  */
 export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
 /** Holder index. Key: `0x03 | denom | 0x00 | address length | address`. The value is empty. */

@@ -39,8 +39,8 @@ export interface BankHooks {
 }
 
 /**
- * Creates the keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is called at
- * each payment, because the hooks call contracts, whose keeper is created after this one.
+ * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is
+ * called at each payment, because the hooks call contracts, and the contract keeper is created later.
  */
 export function createBankKeeper(
   accounts: BankAccounts,

@@ -44,8 +44,8 @@ export function createBankModule(
 const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
- * Reads parameters, balances and metadata. The supply is the sum of the balances; if the genesis contains a supply, it must be
- * equal. `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
+ * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the genesis must equal this sum.
+ * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -231,7 +231,9 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
   });
 }
 
-/** Throws a plain error where Go panics: if a genesis account locks more coins than it has. */
+/**
+ * Returns an account's spendable coin. Throws a plain error, where Go panics, if a genesis account locks more coins than it has.
+ */
 function spendableOf(
   context: Context,
   accounts: bank.BankAccounts,
@@ -244,7 +246,10 @@ function spendableOf(
   return { denom, amount };
 }
 
-/** As in the SDK, no coins are spendable if an account locks more of any denomination than it has. */
+/**
+ * Returns an account's spendable coins. As in the SDK, returns no coins if the account locks more of any denomination than it
+ * has.
+ */
 function allSpendable(
   context: Context,
   accounts: bank.BankAccounts,

@@ -58,7 +58,7 @@ export function evidenceAge(context: Context): { readonly blocks: bigint; readon
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
 }
 
-/** The SDK's module has no genesis. This module uses the schema of the query response, `{"params": …}`. */
+/** The SDK's `consensus` module has no genesis, so this module uses the query response's schema, `{"params": …}`. */
 const SCHEMA = genesisSchema(
   MODULE_NAME,
   "cosmos.consensus.v1.QueryParamsResponse",
@@ -87,7 +87,10 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 /** Consensus key types that CometBFT supports. */
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
-/** Replaces the limits. Leaves the version unchanged, and also the ABCI settings if the message does not set them. */
+/**
+ * Replaces the block, evidence and validator parameters, and the ABCI parameters if the message sets them. Leaves the version
+ * unchanged.
+ */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");

@@ -48,7 +48,7 @@ export function failuresOf(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Pays relayers for the acknowledgements and timeouts of packets sent by contracts. */
+/** Pays relayers for delivering the acknowledgements and timeouts of packets that contracts sent. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -64,7 +64,6 @@ export interface ContractManagerDeps {
   readonly fees?: FeeKeeper;
 }
 
-/** The module's options, and keepers of other modules. */
 export interface Keepers extends ParamsModuleOptions, ContractManagerDeps {}
 
 const register = errorsOf(MODULE_NAME);
@@ -77,8 +76,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores and returns a failed call. It gets the contract's highest stored failure id plus one, or 0 if there is none, so the id
- * of a removed last failure is reused.
+ * Stores and returns a failed call. The failure's id is the contract's highest stored failure id plus one, or 0 for the first. If
+ * the last failure is removed, its id is therefore reused.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -90,8 +89,8 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 }
 
 /**
- * Calls the contract that sent a transfer with the transfer's result, after the inner application has processed the result. If
- * the call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
+ * After the inner application has processed a transfer's result, passes the result to the contract that sent the transfer. If the
+ * contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
  * deployed chain spends on checking whether the packet was forwarded; this chain forwards no packets.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
@@ -121,7 +120,7 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 
 /**
  * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
- * writes and events are dropped, and the call is stored so that the contract can resubmit it; the error is not thrown. The gas
+ * writes and events are dropped, and no error is thrown. The failed call is stored, so that the contract can resubmit it. The gas
  * used, up to the limit, is charged to the caller. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(

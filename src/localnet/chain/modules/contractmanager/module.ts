@@ -17,7 +17,6 @@ import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
 import * as keeper from "./keeper.ts";
 
-/** The module, its custom message for contracts, and its IBC middleware. */
 export interface ContractManagerModule extends ChainModule {
   /** Runs this module's custom message from a contract. Returns undefined for any other message. */
   readonly handleCustomMessage: CustomMessageHandler;
@@ -59,7 +58,7 @@ export function createContractManagerModule(
 
 /**
  * MsgResubmitFailure: repeats a failed call with the transaction's gas, and removes the failure if the call succeeds. Only the
- * contract that was called may send this message.
+ * contract whose call failed may send this message.
  */
 function resubmitFailure(
   context: Context,
@@ -107,7 +106,7 @@ function runResubmission(
   };
 }
 
-/** Reads a failure as the query does. The error text therefore contains a gRPC status instead of a registered error. */
+/** Reads a failure through the query, so the error text contains a gRPC status instead of a registered error. */
 function requireFailure(
   context: Context,
   address: string,
@@ -126,7 +125,7 @@ function requireFailure(
 
 const MAX_LIMIT = 100n;
 
-/** Creates the query handlers. Their paths start with the chain's name. */
+/** Creates the query handlers. The query paths start with the chain's name. */
 function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandler[] {
   /** Lists a contract's failures, or the failures of all contracts if no address is given. */
   const listFailures = (context: Context, { address, pagination }: wire.QueryFailuresRequest) => {

@@ -50,7 +50,7 @@ function binding<Message, Response>(
   };
 }
 
-/** Shared by the messages that cancel or withdraw from a limit order. Their responses contain the coins paid out. */
+/** Conversions shared by the messages that cancel or withdraw from a limit order. The responses contain the coins paid out. */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
   print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
@@ -59,7 +59,7 @@ const OF_TRANCHE = {
   }),
 };
 
-/** Bindings by field of `dex`. As in Go, if a message sets several fields, only the first in this order is used. */
+/** Bindings by their field name under `dex`. As in Go, if a message sets several fields, only the first in this order is used. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
@@ -241,7 +241,7 @@ function coin(amount: { readonly denom: string; readonly amount: string } | unde
   return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
 }
 
-/** Go encodes a nil slice as null. */
+/** Prints an empty list as null, as Go does for a nil slice. */
 function orNull(amounts: readonly string[]): MessageJson {
   return amounts.length === 0 ? null : amounts;
 }

@@ -26,7 +26,7 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses of a message's sender and of the receiver of its output. */
+/** Bech32 addresses: the message's sender, and the receiver of its output. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
@@ -80,7 +80,7 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** A limit order's result. `shares` is undefined if nothing was placed on the book. */
+/** A limit order's result. `shares` is undefined if no part of the order was placed on the book. */
 export interface OrderFacts {
   readonly limitTick: bigint;
   readonly minAveragePrice: PrecDec;
@@ -215,7 +215,10 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 /** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/** Returns a side's attributes. Cached because every update event needs them, and a side's records share a few id objects. */
+/**
+ * Returns a side's attributes, which every update event needs. Cached on the id object, because a side's records share a few id
+ * objects.
+ */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -296,7 +299,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Event for the gas used by a swap. Like the next two events, it uses the chain's name as its type. */
+/** Event for the gas used by a swap. The event type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }

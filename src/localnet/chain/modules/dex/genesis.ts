@@ -108,7 +108,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's entire state. Importing it with {@link initGenesis} restores an identical store. */
+/** Exports the module's entire state. Importing the export with {@link initGenesis} restores an identical store. */
 export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
@@ -131,7 +131,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Genesis fields that the deployed module lacks. They can be derived from the remaining state. */
+/** Genesis fields that the deployed module lacks. These fields can be derived from the remaining state. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 /** Returns a deposit record for each holder of a pool's shares, in address order. */
@@ -147,7 +147,7 @@ function depositsInto(
 }
 
 interface SeedBalance {
-  /** Bech32. */
+  /** Bech32 address. */
   readonly address: string;
   readonly coins: readonly Coin[];
 }

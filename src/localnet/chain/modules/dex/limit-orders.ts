@@ -17,7 +17,7 @@ import { swap, type SwapResult } from "./swap.ts";
 import * as tranches from "./tranche.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** Gas that an expiring order pays in advance for being purged. */
+/** Gas that an expiring order pays in advance for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
 /** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
@@ -177,7 +177,10 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
   tranches.saveTranche(context, chainName, tranches.withAmounts(tranche, amounts));
 }
 
-/** Counts a JIT order. Throws dex/1156 at the limit. Like the deployed module, accepts a count above a lowered limit. */
+/**
+ * Counts a JIT order. Throws dex/1156 if the count equals the limit. As in the deployed module, a count above a lowered limit
+ * passes.
+ */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();

@@ -61,7 +61,10 @@ export function deposit(
   };
 }
 
-/** Behind enemy lines, `failTxOnBel` decides. Any other failed position fails the message only in the deployed module. */
+/**
+ * Returns whether a failed position fails the message. For a position behind enemy lines, `failTxOnBel` decides. Any other
+ * failure fails the message only in the deployed module.
+ */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -160,7 +163,7 @@ function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Charges the payment in each token, then mints and sends the shares, even if there are none. */
+/** Charges the creator for each token, then mints and sends the shares, even if there are none. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -199,7 +202,7 @@ function swapOnDeposit(context: Context, chainName: string, position: Position):
   return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
 }
 
-/** Swaps one token. Returns undefined if nothing was swapped. */
+/** Swaps one offered token. Returns undefined if nothing was swapped. */
 function swapToken(
   context: Context,
   chainName: string,
@@ -230,7 +233,10 @@ function requireWithinSlop(
     throw errors.ErrSwapOnDepositSlopTolerance();
 }
 
-/** Returns the offer after one token was swapped. The creator does not pay a remainder that is too small to buy anything. */
+/**
+ * Returns the offer that remains after a swap of one token. The creator does not pay a remainder that is too small to buy
+ * anything.
+ */
 function afterSwap(
   amounts: pools.Amounts,
   { amountIn, amountOut, filled }: SwapResult,
@@ -243,7 +249,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** Like {@link calcPrice}, but panics like the deployed module if the tick is too low. */
+/** Like {@link calcPrice}, but fails with a panic, as in the deployed module, if the tick is too low. */
 function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);
@@ -263,7 +269,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** Shares requested so far, by denomination. They are burned after the last position. */
+  /** Shares requested so far, by denomination. The shares are burned after the last position. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

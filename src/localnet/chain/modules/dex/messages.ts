@@ -262,7 +262,9 @@ function parseDecimal(text: string): PrecDec {
   return orThrow(() => (text === "" ? 0n : parseWirePrecDec(text)), ErrTxDecode);
 }
 
-/** The usual spelling of a number. It is valid both as an integer and as a 27-digit decimal, so it needs no further check. */
+/**
+ * The usual spelling of a number. Such text is valid both as an integer and as a 27-digit decimal, so it needs no further check.
+ */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
 /** Checks a message's integers as Go does while decoding the message. Throws a plain error with Go's text. */

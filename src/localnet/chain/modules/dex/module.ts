@@ -41,8 +41,8 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
- * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an order that
- * has not expired yet before it reaches an expired order.
+ * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an unexpired
+ * order before it reaches an expired one.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
@@ -64,7 +64,7 @@ function purgeExpired(context: Context, chainName: string): void {
 
 /**
  * Removes JIT orders from the book at the end of the block that placed them (dex.md, "States and transitions"). The deployed
- * chain removes them at the start of the next block.
+ * chain removes JIT orders at the start of the next block.
  */
 function purgeJitOrders(context: Context, chainName: string): void {
   store.clearJitsInBlock(context);
@@ -75,7 +75,7 @@ function purgeJitOrders(context: Context, chainName: string): void {
   }
 }
 
-/** Moves a tranche from the book to the inactive tranches. Its funds stay there until the owners withdraw or cancel. */
+/** Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until the owners withdraw or cancel. */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
   if (tranche !== undefined) {
@@ -136,7 +136,7 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks the numbers that are given as text, in field order, and throws a
+ * Creates a handler for a user message. `checkDecoded` checks, in field order, the numbers that are sent as text, and throws a
  * plain error. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed numbers.
  */
 function userMessage<Message, Request, Response>(
@@ -171,10 +171,12 @@ function updateParams(
 
 // Simulations are queries that run the messages' operations.
 
-/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains it. */
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains this address. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
-/** Creates the simulation queries. They move no coins, store nothing, emit no events, and work while the module is paused. */
+/**
+ * Creates the simulation queries. Simulations move no coins, store nothing, emit no events, and work while the module is paused.
+ */
 function simulations(keepers: DexKeepers) {
   return {
     SimulateDeposit: simulation(OPERATIONS.deposit, keepers),

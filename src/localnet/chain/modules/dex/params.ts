@@ -19,7 +19,10 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   unset: Params.decode(new Uint8Array(0)),
 });
 
-/** Checks parameters as x/dex does: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1. */
+/**
+ * Checks parameters as x/dex does: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1 for
+ * invalid parameters.
+ */
 export function validateParams(params: Params, bech32Prefix: string): void {
   if (new Set(params.feeTiers).size !== params.feeTiers.length)
     throw unregisteredError("invalid fee tiers: duplicate fee tier found");

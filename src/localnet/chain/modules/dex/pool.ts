@@ -44,7 +44,9 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, or undefined if it was never created. Sides without reserves are rebuilt. */
+/**
+ * Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt.
+ */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -93,7 +95,7 @@ function completeSides(
   throw new Error("this is a bug: a pool without a side");
 }
 
-/** Creates empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
+/** Creates a pool's empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
 function newSides(key: types.PoolKey): PoolSides {
   const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
@@ -117,7 +119,7 @@ function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bi
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns a copy with new reserves. Listing the fields is faster than a spread, and copies take much of a message's time. */
+/** Returns a copy with new reserves. Listing the fields is faster than a spread. */
 export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
@@ -134,7 +136,10 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** Saves one side. As in the deployed module, saving an empty side decrements the count even if the side was already empty. */
+/**
+ * Saves one side of a pool. As in the deployed module, saving an empty side decrements the count even if the side was already
+ * empty.
+ */
 function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
@@ -149,7 +154,10 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool's values in the share formulas. `tick` is the normalized centre, and `supply` is the pool's total number of shares. */
+/**
+ * A pool's values that the share formulas use. `tick` is the normalized centre, and `supply` is the pool's total number of
+ * shares.
+ */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;

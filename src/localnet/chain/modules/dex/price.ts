@@ -6,7 +6,7 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = decimal.parsePrecDec("1.0001");
 const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
-/** The maximum price, as written in the deployed module. It is slightly above the highest tick's price. */
+/** The maximum price, as written in the deployed module. This maximum is slightly above the highest tick's price. */
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**

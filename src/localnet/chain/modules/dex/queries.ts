@@ -135,7 +135,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.Tra
 
 export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Returns the value. Throws QueryError 5 (not found) if it is undefined. */
+/** Returns the value. Throws QueryError 5 (not found) for undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw notFound(text);
   return value;
@@ -176,7 +176,7 @@ function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store under `prefix`. As in Go, every pagination error becomes Internal. */
+/** Pages through the store under `prefix`. As in Go, every pagination error becomes gRPC status Internal. */
 function page(
   context: Context,
   prefix: Uint8Array,
@@ -215,7 +215,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
   };
 }
 
-/** Runs `work`. As in Go, an unregistered error becomes Unknown with the same text, and a panic becomes Internal. */
+/** Runs `work`. As in Go, an unregistered error becomes gRPC status Unknown with the same text, and a panic becomes Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
     return errors.orPanic(work);
@@ -237,7 +237,7 @@ function parsePoolDenom(denom: string): bigint | undefined {
   return id !== undefined && id <= MAX_UINT64 ? id : undefined;
 }
 
-/** Builds a deposit record from a pool's shares. Deposits are not stored as records, because shares are coins. */
+/** Builds a deposit record from a pool's shares. Deposits are not stored as records, because pool shares are coins. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
     store.poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
@@ -274,7 +274,8 @@ const DEFAULT_LIMIT = 100n;
 
 /**
  * Pages through the pool shares in an address's balances, with x/dex's own pagination rules. Page keys are denominations. A page
- * requested by key has no total, and its next key can be any coin's denomination. Throws QueryError 13.
+ * requested by key has no total, and its next key can be any coin's denomination. Throws QueryError 13 (Internal) for an invalid
+ * page request.
  */
 function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

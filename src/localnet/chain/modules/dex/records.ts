@@ -107,7 +107,7 @@ export function toWireTick(record: types.TickLiquidity): WireTickLiquidity {
     : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
 }
 
-/** Converts an order book record from protobuf. Throws if it contains neither a pool nor a tranche. */
+/** Converts an order book record from protobuf. Throws if the record contains neither a pool nor a tranche. */
 export function fromWireTick({ record }: WireTickLiquidity): types.TickLiquidity {
   if (record === undefined) return unreachable("a tick record without liquidity");
   return record.$case === "liquidity"
@@ -124,7 +124,7 @@ export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
 
-/** Parses a number. An empty text is 0. */
+/** Parses a number that protobuf carries as text. Empty text is 0. */
 function parseNumber(text: string): bigint {
   return text === "" ? 0n : parseGoBigInt(text);
 }

@@ -71,7 +71,10 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/** Iterates over a snapshot of the records that a taker reaches, by ascending tick. Pools (by fee) precede tranches (by key). */
+/**
+ * Iterates over a snapshot of the records that a taker reaches, by ascending tick. At a tick, pools (by fee) precede tranches (by
+ * key).
+ */
 export function ticksOfSide(
   context: Context,
   tradePairId: types.TradePairId,
@@ -167,7 +170,7 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 
 /**
  * Assigns a tranche key. Keys have the same length and sort order as the deployed module's `tk-N`, but the specification
- * separates the parts of a key with "||". Like the pool count, the tranche count is read twice.
+ * separates the parts of a key with "||". Like the pool count, the tranche count is read twice, each time consuming gas.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);
@@ -187,7 +190,6 @@ export function getJitsInBlock(context: Context): bigint {
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }
 
-/** Writes the number of JIT orders placed in this block. */
 export function setJitsInBlock(context: Context, count: bigint): void {
   const value = uint64BigEndian(count);
   context.gas.charge(TRANSIENT_WRITE_COST_FLAT, "WriteFlat");
@@ -200,7 +202,6 @@ function withoutGas(context: Context): KVStore {
   return context.withGas(createGasMeter()).store(MODULE_NAME);
 }
 
-/** Resets the number of JIT orders placed in this block. */
 export function clearJitsInBlock(context: Context): void {
   context.store(MODULE_NAME).delete(types.JITS_IN_BLOCK_KEY);
 }

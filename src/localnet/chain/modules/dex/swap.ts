@@ -33,8 +33,8 @@ type Liquidity =
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first, and emits the gas used. The deployed module swaps on a branch that it always commits.
- * Here, a failure drops the branch of the message or route.
+ * Swaps against the book, best price first, and emits the gas used. The deployed module swaps in a cache context that it always
+ * writes. This module does not: a failure drops the message's or route's branch.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -197,7 +197,7 @@ function chooseRoute(
 /** State shared by all routes of a message. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have been charged. Other routes with the same prefix are not charged for them again. */
+  /** Route prefixes whose swaps have been charged. Another route with the same prefix is not charged for these swaps again. */
   readonly paid: Set<string>;
 }
 
@@ -236,7 +236,9 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   }
 }
 
-/** Creates the error for when all routes fail. It lacks code 1141, because the deployed module uses Go's `errors.Join`. */
+/**
+ * Creates the error thrown if all routes fail. The error lacks code 1141, because the deployed module uses Go's `errors.Join`.
+ */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
   return unregisteredError(
@@ -244,13 +246,15 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Returns a route's output. Throws for a one-token route, because Go dereferences a nil pointer there. */
+/** Returns a route's output. Throws for a one-token route, for which Go dereferences a nil pointer. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;
 }
 
-/** Swaps along a route. Throws dex/1154 or dex/1164. */
+/**
+ * Swaps along a route. Throws dex/1154 if the exit limit price cannot be met, and dex/1164 if a pair's liquidity is insufficient.
+ */
 function runRoute(
   context: Context,
   chainName: string,
@@ -280,7 +284,10 @@ function pairsOf(hops: readonly string[]): readonly types.TradePairId[] {
   return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
 }
 
-/** Returns the product of the best prices from each hop to the exit. Throws dex/1154 for a pair without liquidity. */
+/**
+ * Returns, for each hop, the product of the best prices from that hop to the route's end. Throws dex/1154 for a pair without
+ * liquidity.
+ */
 function remainingPrices(context: Context, pairs: readonly types.TradePairId[]): readonly decimal.PrecDec[] {
   const prices: decimal.PrecDec[] = [];
   let product = decimal.PREC_ONE;

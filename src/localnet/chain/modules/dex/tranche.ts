@@ -145,7 +145,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a copy with new amounts. Listing the fields is faster than a spread, and copies take much of a message's time. */
+/** Returns a copy with new amounts. Listing the fields is faster than a spread. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,

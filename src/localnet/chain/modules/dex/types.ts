@@ -36,7 +36,7 @@ export interface PoolReserves {
   readonly makerPrice: PrecDec;
 }
 
-/** A pool. Its token0 side is `lower`, and its token1 side is `upper`. */
+/** A pool. `lower` is the token0 side, and `upper` is the token1 side. */
 export interface Pool {
   readonly id: bigint;
   readonly lower: PoolReserves;
@@ -74,7 +74,7 @@ export interface TrancheUser {
   readonly tradePairId: TradePairId;
   readonly tick: bigint;
   readonly trancheKey: string;
-  /** Bech32. */
+  /** Bech32 address. */
   readonly address: string;
   readonly sharesOwned: bigint;
   readonly sharesWithdrawn: bigint;
@@ -103,7 +103,6 @@ export interface DexKeepers extends DexOptions {
   readonly bank: DexBank;
 }
 
-/** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
 /** Active records on the order book (`TickLiquidity`). */
@@ -159,7 +158,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** Caches each side's keys, which depend only on the pair, so that the few id objects of a side's records share them. */
+/** Caches each side's keys, which depend only on the pair, so that all id objects for a side share the same arrays. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 
 const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKeys => {
@@ -261,7 +260,7 @@ interface PoolPlace {
 
 const places = createRecentCache<string, PoolPlace>(16_384);
 
-/** Returns where a pool is stored. Do not modify the array. */
+/** Returns the keys of a pool's id and token1 side. Do not modify the array. */
 export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace => {
   const { pairId, tick, fee } = key;
   const create = (): PoolPlace => {
@@ -272,7 +271,7 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/** Formats a time's whole seconds in base 36, preceded by the number of digits. Go's zero time becomes "10". */
+/** Formats a time's whole seconds in base 36, preceded by the digit count. Go's zero time becomes "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

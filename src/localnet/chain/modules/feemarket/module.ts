@@ -20,7 +20,6 @@ import * as collections from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as money from "../../runtime/coins.ts";
 
-/** Name of the module and its store. */
 const MODULE_NAME = "feemarket";
 
 /** Module account that holds a transaction's fee from the ante step until the post step. */
@@ -78,7 +77,7 @@ interface FeemarketOptions {
 }
 
 interface FeemarketDeps extends SettleDeps {
-  /** Burns the fees paid in a block. If absent, the fee recipient keeps them. */
+  /** Burns the fees paid in a block. If absent, the fee recipient keeps the fees. */
   readonly burnFees?: (context: Context) => void;
 }
 
@@ -89,7 +88,7 @@ export interface FeemarketModule extends ChainModule {
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** Upper bound of the gas for paying out a fee. This gas is not included in the block's utilization. */
+/** Upper bound of the gas for paying out a fee. The block's utilization does not include this gas. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */
@@ -202,7 +201,9 @@ function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
   );
 }
 
-/** Moves the offer to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if it is below the node's price. */
+/**
+ * Moves the offer to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if the offer is below the node's price.
+ */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -232,7 +233,10 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   context.emit(event("tx", { fee: money.formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
-/** Returns the fee's only coin; in a simulation, its amount is 0. Throws feemarket/1 for no coin and feemarket/2 for several. */
+/**
+ * Returns the fee's only coin or, in a simulation, a zero amount of `feeDenom`. Throws feemarket/2 for several coins and, outside
+ * simulations, feemarket/1 for none.
+ */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
   const coins = money.parseCoins(feeOf(tx).amount);
   const [offered] = coins;
@@ -257,7 +261,10 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** Rejects a fee grant, because this chain has none. Same text as Go's for a missing grant, with the addresses as raw bytes. */
+/**
+ * Rejects a fee grant, because this chain has no fee grants. Uses Go's error text for a missing grant, with the addresses as raw
+ * bytes.
+ */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw errors.ErrNotFound("fee-grant not found").wrap(text);
@@ -276,7 +283,7 @@ interface SettleDeps extends FeeDeps {
 
 /**
  * Creates the post step that pays the fee out of escrow. The fee recipient gets the fee for the gas used, and the proposer gets
- * the remainder as a tip. Also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * the remainder as a tip. Also adds the transaction's gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -347,7 +354,7 @@ export interface GasPrice {
   readonly amount: Dec18;
 }
 
-/** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
+/** Returns the gas price in a denomination. Throws dynamicfees/1100 for any denomination other than the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
   // Like Go, read the state before the parameters, because the order determines the gas used if a later read fails.
   const { baseGasPrice } = storedState.get(context);
@@ -361,8 +368,8 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The fee pays for `gas.charged`. Throws sdk/13 if the offer does not cover `gas.limit`; the
- * error text reports `gas.used`.
+ * Splits an offer into fee and tip. The fee is the price of `gas.charged`. Throws sdk/13 if the offer does not cover `gas.limit`;
+ * the error text reports `gas.used`.
  */
 function splitFee(
   offered: money.Coin,

@@ -11,7 +11,7 @@ const PATH = `app_state.${MODULE_NAME}`;
 
 /**
  * Creates the `genutil` module, which runs the transactions in the genesis document. The transactions create a chain's first
- * validators, and run after InitGenesis of all modules, without a fee or gas limit.
+ * validators. Genesis transactions run after all modules' InitGenesis, without a fee or gas limit.
  */
 export function createGenutilModule(
   { chainName }: Pick<ChainNames, "chainName">,
@@ -53,7 +53,10 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/** Encodes a transaction exactly as its signer did. This works because the SDK signs a deterministic protobuf encoding. */
+/**
+ * Encodes a transaction exactly as its signer did. The bytes match the signed bytes because the SDK signs a deterministic
+ * protobuf encoding.
+ */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("expected body and auth_info");

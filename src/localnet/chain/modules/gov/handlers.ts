@@ -119,7 +119,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw keys.ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas charged per byte of a proposal, in addition to the store's gas. It is three times the gas for writing a byte. */
+/** Gas charged per byte of a proposal, in addition to the store's gas: three times the gas for writing a byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

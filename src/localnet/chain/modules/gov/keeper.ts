@@ -31,7 +31,7 @@ export interface GovDeps {
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec(gov.Proposal);
-/** Key: `0x00 | id (8 bytes)`. */
+/** Proposals by id. Key: `0x00 | id (8 bytes)`. */
 export const proposals = createMap(keys.MODULE_NAME, Uint8Array.of(0x00), uint64Codec, proposalCodec);
 /** Ids of proposals in their voting period. Key: `0x01 | end of voting | id`. */
 export const activeQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x01), bytesCodec, uint64Codec);
@@ -40,14 +40,14 @@ export const inactiveQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x02), by
 export const nextProposalId = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
 /** Marks each proposal in its voting period with the byte 01. Key: `0x04 | id`. */
 const votingPeriod = createMap(keys.MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
-/** Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
+/** Deposits by proposal and depositor. Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
 export const deposits = createMap(
   keys.MODULE_NAME,
   Uint8Array.of(0x10),
   bytesCodec,
   messageCodec(gov.Deposit),
 );
-/** Key: `0x20 | id | lp(voter)`. */
+/** Votes by proposal and voter. Key: `0x20 | id | lp(voter)`. */
 export const votes = createMap(keys.MODULE_NAME, Uint8Array.of(0x20), bytesCodec, messageCodec(gov.Vote));
 export const constitution = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x31), textCodec, "");
 
@@ -133,7 +133,9 @@ function requireLength(text: string): void {
   if (length > MAX_METADATA_BYTES) throw keys.ErrMetadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Requires the message to have a handler and the module's account as its only signer. Also dry-runs legacy content. */
+/**
+ * Requires the message to have a handler and the module's account as its only signer. Also dry-runs a proposal's legacy content.
+ */
 function requireRunnable(
   context: Context,
   { typeUrl, value }: Any,

@@ -24,7 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve them. */
+/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve the proposal. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -97,7 +97,7 @@ function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Prop
   return proposal.finalTallyResult;
 }
 
-/** Lists proposals. An absent filter matches every proposal. */
+/** Lists the proposals that match all filters. An absent filter matches every proposal. */
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
@@ -134,7 +134,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
-/** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
+/** Stores the genesis state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${MODULE_NAME}`;
@@ -242,7 +242,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** Converts a v1 vote. Its weights are decimals with a point; legacy weights have none. */
+/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point; the legacy weights omit the point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

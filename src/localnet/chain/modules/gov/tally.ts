@@ -11,7 +11,10 @@ import * as keeper from "./keeper.ts";
 import { queueKey, moduleParams, ratioOf } from "./keys.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
-/** Drops proposals that miss the minimum deposit by the end of their deposit period, and ends votes whose period is over. */
+/**
+ * Drops proposals that have not reached the minimum deposit by the end of their deposit period, and ends votes whose period is
+ * over.
+ */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;

@@ -51,8 +51,8 @@ export function createHarpoonModule(
 }
 
 /**
- * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"). Only the authority may send it. As in Go,
- * the contract address is checked before the authority.
+ * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"). Only the authority may send this message.
+ * As in Go, the contract address is checked before the authority.
  */
 function manageHookSubscription(
   context: Context,
@@ -181,7 +181,10 @@ const hookTypeCodec: Codec<number> = {
   decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
 };
 
-/** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */
+/**
+ * Key prefix of the subscriptions: `subscriptions | hook type (4 bytes, big-endian)`. The value is an encoded
+ * `HookSubscriptions`.
+ */
 const subscriptionsKey = utf8("subscriptions");
 const subscriptions = createMap(
   MODULE_NAME,
@@ -215,14 +218,20 @@ function replaceSubscriptions(context: Context, contract: string, hooks: readonl
   }
 }
 
-/** Like Go, writes the record even if the contract is already subscribed, because the write consumes gas. */
+/**
+ * Adds a contract to a hook type's subscribers. Like Go, writes the record even if the contract is already subscribed, because
+ * the write consumes gas.
+ */
 function subscribe(context: Context, contract: string, hookType: HookType): void {
   const present = subscribedContracts(context, hookType);
   const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
   setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Deletes the record if no contracts are left; otherwise, writes the record even if it is unchanged, as Go does. */
+/**
+ * Removes a contract from a hook type's subscribers. Deletes the record if no contracts are left; otherwise writes it even if
+ * unchanged, as Go does.
+ */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
   if (record === undefined) return;

@@ -35,7 +35,6 @@ interface RateLimitDeps {
   readonly contracts: Pick<ContractKeeper, "sudo">;
 }
 
-/** Options, and keepers of other modules. */
 interface Keepers extends ParamsModuleOptions, RateLimitDeps {}
 
 const register = errors.errorsOf(MODULE_NAME);
@@ -57,7 +56,7 @@ function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.I
   };
 }
 
-/** Puts the limiter in front of an application. */
+/** Wraps an application with the limiter, which checks received packets and is notified when a sent packet fails. */
 function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCModule {
   return {
     ...inner,
@@ -127,7 +126,9 @@ function refuse(
   return packets.errorAcknowledgement(error);
 }
 
-/** Returns why a packet's receiver is invalid, or undefined if it is valid. It is checked even if no contract is set. */
+/**
+ * Returns why a packet's receiver is invalid, or undefined if it is valid. The receiver is checked even if no contract is set.
+ */
 function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
     if (Buffer.byteLength(packets.readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
@@ -139,7 +140,7 @@ function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   ).message;
 }
 
-/** Returns whether the acknowledgement is an error. Throws sdk/6 if it is neither a JSON object nor null. */
+/** Returns whether an acknowledgement is an error. Throws sdk/6 for bytes that are neither a JSON object nor null. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
@@ -151,7 +152,10 @@ function unreadable(reason: string): errors.ModuleError {
   return errors.ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
 }
 
-/** Notifies the contract of a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
+/**
+ * Notifies the contract of a failed packet. If the contract call fails, only an event is emitted, because the refund must not
+ * depend on the contract.
+ */
 function undo(
   context: Context,
   packet: ics4.RelayedPacket,
@@ -257,7 +261,6 @@ function dataJson(
   return printGoJson(Object.fromEntries(members.filter(([, text]) => text !== "")));
 }
 
-/** The module and its middleware. */
 interface RateLimitModule extends ChainModule {
   /** Wraps the limiter around a port's application. */
   readonly rateLimitMiddleware: (inner: ics4.IBCModule) => ics4.IBCModule;

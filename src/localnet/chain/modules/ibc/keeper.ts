@@ -13,23 +13,26 @@ import { connections } from "./connection/connection-store.ts";
 import { ErrInvalidClientType } from "./host/errors.ts";
 import { connectionIdError, TENDERMINT_TYPE } from "./host/identifiers.ts";
 
-/** Methods for other modules. */
+/** Methods of the `ibc` module that other modules call. */
 export interface IbcKeeper {
-  /** Returns the error if a connection id violates ICS-24; otherwise, returns undefined. Reads no state. */
+  /** Returns the error for a connection id that violates ICS-24, or undefined for a valid id. Reads no state. */
   readonly connectionIdError: (connectionId: string) => ModuleError | undefined;
   /** Returns the client id of a connection in any state, or undefined if the connection does not exist. */
   readonly connectionClientId: (context: Context, connectionId: string) => string | undefined;
-  /** Returns a client's latest height, or undefined if the client does not exist. Throws ErrInvalidClientType for localhost. */
+  /**
+   * Returns a client's latest height, or undefined if the client does not exist. Throws ErrInvalidClientType for the localhost
+   * client.
+   */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
   /** Returns the app hash that a client stores for a remote height, or undefined if there is none. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
-  /** Verifies a header and stores its consensus state. A contradicting header only freezes the client. Throws `ModuleError`. */
+  /** Verifies a header and stores its consensus state. A conflicting header freezes the client instead. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
   /** Sends an application's packet. Throws `ModuleError`. */
   readonly sendPacket: ICS4Wrapper["sendPacket"];
-  /** Returns the number of the next packet to send on a channel, or undefined for an unknown channel. */
+  /** Returns the sequence of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
-  /** Returns a channel, or undefined if it is unknown. */
+  /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => Channel | undefined;
   /** Returns the channels of all ports whose names start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
@@ -37,7 +40,7 @@ export interface IbcKeeper {
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/** The keeper. It has no state of its own; all state is in the context's store. */
+/** The `ibc` module's keeper, whose state is all in the context's store. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,

@@ -37,7 +37,6 @@ import * as keys from "./host/keys.ts";
 import type { ChannelEndpoint } from "./host/packet.ts";
 import { channelParams, clientParams, connectionParams } from "./host/params.ts";
 
-/** The module, its keeper and its ante step. */
 export interface IbcModule extends ChainModule {
   readonly keeper: IbcKeeper;
   /** The last ante step, which checks relayers' transactions. */
@@ -45,7 +44,7 @@ export interface IbcModule extends ChainModule {
 }
 
 /**
- * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application; it is called for each
+ * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application and is called for each
  * message, because the applications need this module's keeper.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
@@ -85,8 +84,8 @@ const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketSt
 
 /**
  * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
- * absent, its clients, connections or channels are empty and its params are the defaults. Creates the localhost client and its
- * connection, as ibc-go does whenever it starts from a genesis. Throws `GenesisError`.
+ * absent, its clients, connections or channels are empty and its params are the defaults. Like ibc-go, also creates the localhost
+ * client and its connection. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(keys.STORE_NAME, genesis);
@@ -141,7 +140,7 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` if they are invalid. */
+/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` for invalid params. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = genesisPart(`${service}.Params`, params.type).readOptional(field);
@@ -186,7 +185,7 @@ function base64Of(entry: JsonField, name: string): Uint8Array {
   return entry.member(name).required().asBase64();
 }
 
-/** Returns the entries of a list with this `client_id`. */
+/** Returns the entries of a genesis list that have this `client_id`. */
 function entriesOf(genesis: JsonField, list: string, clientId: string): readonly JsonField[] {
   return genesis
     .member(list)
@@ -194,14 +193,14 @@ function entriesOf(genesis: JsonField, list: string, clientId: string): readonly
     .filter((entry) => entry.member("client_id").required().asText() === clientId);
 }
 
-/** A client in genesis format. `metadata` contains all other entries of its store. */
+/** A client in genesis format. `metadata` contains all other entries of the client's store. */
 interface ExportedClient {
   state: JsonValue;
   readonly consensus: JsonObject[];
   readonly metadata: JsonObject[];
 }
 
-/** Returns all clients in text order of their ids, each with all its store entries except its connections. */
+/** Returns all clients in text order of their ids. Each client includes all its store entries except its connections. */
 function listClients(context: Context): readonly (readonly [clientId: string, ExportedClient])[] {
   const clients = new Map<string, ExportedClient>();
   const prefix = keys.CLIENTS_PREFIX;
@@ -289,13 +288,12 @@ function initSequences(context: Context, list: JsonField, name: keys.SequenceNam
   }
 }
 
-/** Checks a channel's ids. As in ibc-go, the channel of a packet need not exist. */
+/** Checks a channel's ids. As in ibc-go, the channel of a packet entry need not exist. */
 function validateEnd({ portId, channelId }: ChannelEndpoint): void {
   validatePortId(portId);
   validateChannelId(channelId);
 }
 
-/** Exports all channels and their packets. */
 function exportChannels(context: Context): JsonObject {
   return {
     channels: channelStore.listChannels(context).map(CHANNEL_END.print),

@@ -29,7 +29,7 @@ const LEAF: ProofSpec["leafSpec"] = {
   prefix: Uint8Array.of(0),
 };
 
-/** The proof specs of an SDK chain: one for a store's IAVL tree, then one for the simple Merkle tree of the store roots. */
+/** The proof specs of an SDK chain: first for a store's IAVL tree, then for the simple Merkle tree over the store roots. */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
   specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
@@ -49,7 +49,6 @@ function specOf(inner: {
   };
 }
 
-/** A client's trust settings. */
 export interface ClientSettings {
   readonly trustingPeriodNs: bigint;
   readonly unbondingPeriodNs: bigint;
@@ -84,7 +83,7 @@ export type TrustedHeader = Pick<
 >;
 
 export interface OpenConnectionOptions {
-  /** The remote chain's first trusted header. It is not verified. */
+  /** The remote chain's first trusted header, which is not verified. */
   readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
   /** Settings for additional clients without connections: `07-tendermint-1`, and so on. Default: none. */
@@ -96,7 +95,7 @@ export interface OpenConnectionOptions {
 
 /**
  * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
- * ids are the same. Since there is no handshake, the counterparty's genesis may define its end.
+ * ids are the same. There is no handshake, so the counterparty's genesis may define the other end.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

@@ -38,7 +38,7 @@ export function createMessageBindings(keepers: Keepers): CustomMessageHandler {
   });
 }
 
-/** Wraps errors twice with the same words, because Go has two layers of bindings. */
+/** Wraps errors twice with the same words, because Go wraps them in each of two layers of bindings. */
 function wrapTwiceAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -109,8 +109,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries by owners and connection. An empty filter matches every query. Returns all matches, or only one page on the
- * deployed chain, as the gRPC query does. Like the deployed binding, panics without `pagination`.
+ * Lists queries by owners and connection. An empty filter matches every query. Returns all matches or, with the `deployed`
+ * profile, only one page, as the gRPC query does. Like the deployed binding, panics if `pagination` is missing.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");

@@ -83,7 +83,7 @@ export function updateQuery(
   context.emit(queryUpdated(keepers.chainName, updated));
 }
 
-/** MsgRemoveInterchainQueryRequest. The deposit is paid to the sender, who need not be the owner. */
+/** MsgRemoveInterchainQueryRequest. The query's deposit is paid to the sender, who need not be the query's owner. */
 export function removeQuery(
   context: Context,
   message: wire.MsgRemoveInterchainQueryRequest,
@@ -108,7 +108,10 @@ export function removeQuery(
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
-/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status message. */
+/**
+ * Throws if a connection does not exist or its id is invalid. As in Go, the error contains the status message of ibc-go's gRPC
+ * query Connection.
+ */
 function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
@@ -120,9 +123,10 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner always may. Anyone else may once the submit timeout has passed since
- * both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). If the timeout is huge,
- * nobody else ever may, because the sums are exact. On the deployed chain, uint64 sums wrap around, so anyone may immediately.
+ * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may do so once the submit
+ * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5).
+ * With a huge timeout, other accounts never may, because sums are exact. On the deployed chain, uint64 sums wrap around, so with
+ * a huge timeout, any account may remove the query immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -139,17 +143,20 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
-/** Drops null keys. A TX query may have them, because only the keys of KV queries are checked. */
+/** Drops null keys. A TX query may contain null keys, because only a KV query's keys are checked. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
 
-/** Builds `query_updated` for a registration or update. Its type is the chain's name (chain-extension-modules.md, "Events"). */
+/**
+ * Builds the `query_updated` event for a registration or update. The event type is the chain's name (chain-extension-modules.md,
+ * "Events").
+ */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }
 
-/** Builds `query_removed`, with the common attributes or, on the deployed chain, the attributes of `query_updated`. */
+/** Builds the `query_removed` event, with the common attributes or, on the deployed chain, the attributes of `query_updated`. */
 function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
   const common = commonAttributes("query_removed", query);
   return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
@@ -190,8 +197,8 @@ interface CheckRules {
 type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, a TX query may have any keys and a KV query any
- * filter, because only the query type's own field is checked.
+ * Performs the stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, a TX query may have any keys and a KV
+ * query any filter, because only the query type's own field is checked.
  */
 export function validateRegister(
   message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,
@@ -210,7 +217,7 @@ export function validateRegister(
   });
 }
 
-/** Stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
+/** Performs the stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
 export function validateUpdate(
   message: WithKeyList<wire.MsgUpdateInterchainQueryRequest, "newKeys">,
   { bech32Prefix, params }: CheckRules,
@@ -230,7 +237,7 @@ export function validateUpdate(
   });
 }
 
-/** Checks a message's sender. Throws ErrInvalidAddress. */
+/** Throws ErrInvalidAddress if a message's sender is not an address on this chain. */
 export function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw errors.ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)

@@ -29,7 +29,7 @@ export interface InterchainqueriesOptions extends ParamsModuleOptions {
   readonly denom: string;
 }
 
-/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too small. */
+/** Bank methods that the module calls. Each method throws `ModuleError` if the balance is too small. */
 interface BankKeeper {
   readonly sendFromAccountToModule: (
     context: Context,
@@ -65,7 +65,10 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 /** Name of the module, its store and its escrow account. */
 export const MODULE_NAME = "interchainqueries";
 
-/** The module's limits and deposit. As in Go, all are zero until genesis sets them; the README explains what zero means. */
+/**
+ * The module's limits and deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
+ * means.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x05),
@@ -123,7 +126,7 @@ export function wrapTwice(words: string, error: ModuleError): ModuleError {
 /** The value of entries for which only the key matters. */
 const MARK = new Uint8Array(0);
 
-/** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
+/** A transaction that was delivered for a TX query. `hash` is the transaction's SHA-256. */
 interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
@@ -164,7 +167,7 @@ export function nextId(context: Context): bigint {
   return id;
 }
 
-/** Returns a query by id. Throws ErrInvalidQueryID if it does not exist. */
+/** Returns a query by id. Throws ErrInvalidQueryID for an unknown id. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
   const query = queries.get(context, id);
   if (query === undefined) throw ErrInvalidQueryID(`there is no query with id: ${id}`);
@@ -185,14 +188,17 @@ export function deleteQuery(context: Context, query: RegisteredQuery): void {
   else markRemoved(context, query.id);
 }
 
-/** Returns a KV query's latest result. Throws ErrNoQueryResult if none is stored. */
+/** Returns a KV query's latest result. Throws ErrNoQueryResult if no result is stored. */
 export function getResult(context: Context, id: bigint): QueryResult {
   const result = results.get(context, id);
   if (result === undefined) throw ErrNoQueryResult();
   return result;
 }
 
-/** Stores a verified KV result without its proofs, block and callback flag. Sets both heights in the query's record. */
+/**
+ * Stores a verified KV result without its proofs, block and callback flag. Sets the local and remote heights in the query's
+ * record.
+ */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -208,12 +214,12 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
   });
 }
 
-/** Marks a transaction as delivered. */
+/** Records that a transaction was delivered to its query's owner. */
 export function markSubmitted(context: Context, tx: SubmittedTx): void {
   submittedTxs.set(context, tx, MARK);
 }
 
-/** Marks a TX query as removed. */
+/** Marks a TX query as removed, so that later blocks delete its submitted transactions. */
 export function markRemoved(context: Context, id: bigint): void {
   removedTxQueries.set(context, id, MARK);
 }
@@ -247,7 +253,10 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   return deleted;
 }
 
-/** Returns the first `count` elements, or all. Collects them before any deletion and reads none beyond the last element. */
+/**
+ * Returns the first `count` elements, or all if `count` is undefined. Collects the elements before any deletion and does not read
+ * beyond the last returned element.
+ */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {

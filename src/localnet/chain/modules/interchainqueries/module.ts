@@ -22,7 +22,6 @@ import { parseAddress } from "../../runtime/address.ts";
 import { GenesisError, genesisField, genesisPart, genesisSchema } from "../../runtime/genesis.ts";
 import * as keeper from "./keeper.ts";
 
-/** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
   /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles the message. */
   readonly handleCustomMessage: CustomMessageHandler;
@@ -30,7 +29,6 @@ export interface InterchainqueriesModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `interchainqueries` module. */
 export function createInterchainqueriesModule(
   options: keeper.InterchainqueriesOptions,
   deps: keeper.InterchainqueriesDeps,
@@ -101,8 +99,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two wraps
- * would differ, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two separate
+ * wraps would change the output, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -130,10 +128,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. It contains `params` and `registered_queries` as on the deployed chain and, optionally,
- * `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. If there
- * is no genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
- * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional
+ * optional members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and
+ * `removed_tx_queries`. Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all
+ * parameters are zero. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 function initGenesis(
   context: Context,

@@ -22,9 +22,9 @@ import {
 } from "./tx-queries.ts";
 
 /**
- * MsgSubmitQueryResult. Anyone may send it at any time, because `update_period` binds only relayers. As in Go, KV values are
- * processed first, and if their callback is requested, a block in the same message is ignored. A block without a transaction is
- * accepted and has no effect.
+ * MsgSubmitQueryResult. Any account may send this message at any time, because `update_period` binds only relayers. As in Go, KV
+ * values are processed first. If the message contains KV values and requests their callback, its block is ignored. A block
+ * without a transaction is accepted and has no effect.
  */
 export function submitQueryResult(
   context: Context,
@@ -63,7 +63,7 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: keep
   );
 }
 
-/** The KV part of a submission. `clientId` is the light client of the query's connection. */
+/** The KV part of a submission. `clientId` identifies the light client of the query's connection. */
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -119,7 +119,7 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H from the client's consensus state at H + 1, because that header contains the hash. */
+/** Returns the app hash after block H, which the header at H + 1 contains, from the client's consensus state at H + 1. */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -159,7 +159,9 @@ function verifyStorageValue(
   return { ...value, value: verifyValue(proofs, claim, value.value) };
 }
 
-/** Decodes the proof operations. As in Go, their types and keys are ignored. Throws ErrInvalidType. */
+/**
+ * Decodes the proof operations. As in Go, ignores the operations' types and keys. Throws ErrInvalidType for an undecodable proof.
+ */
 function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
   const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
   if (decoded.ok) return decoded.value;
@@ -168,7 +170,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 
 /**
  * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent a
- * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof.
+ * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if the
+ * verification fails.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -177,7 +180,7 @@ function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Ui
   return isAbsent ? EMPTY : value;
 }
 
-/** The TX part of a submission. `clientId` is the light client of the query's connection. */
+/** The TX part of a submission. `clientId` identifies the light client of the query's connection. */
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -188,7 +191,8 @@ interface TxSubmission {
 /**
  * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
  * transaction, verifies the headers but does not deliver the transaction again. In both cases, the query's local height advances,
- * which delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
+ * which delays the query's removal by accounts other than its owner. The query's remote height never changes, because
+ * transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;

@@ -23,7 +23,7 @@ const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'"
 /**
  * Checks a `transactions_filter`: a JSON array of `{field, op, value}` with at most `maxFilters` items, or null. The module
  * stores the text unchanged and never applies it (chain-extension-modules.md, "Errors", known behaviour 2). Throws
- * ErrInvalidTransactionsFilter.
+ * ErrInvalidTransactionsFilter for an invalid filter.
  */
 export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
   const items = readFilter(text);
@@ -88,8 +88,8 @@ const LIST = "value of type types.TransactionsFilter";
 
 /**
  * Decodes a filter like Go's `encoding/json`. Member names match in any case, unknown members are ignored, the last occurrence of
- * a member wins, and null leaves a string unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with
- * Go's message for the first error.
+ * a member wins, and null leaves a string unchanged. A null filter has no conditions. Throws {@link GoJsonError} with Go's
+ * message for the first error.
  */
 function decodeFilter(json: goJson.GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -147,7 +147,7 @@ const INTERFACE = "*exported.ClientMessage";
 /** The fields of a remote header against which a TX result is verified. */
 export interface BlockHeader {
   readonly height: bigint;
-  /** Revision number in the header's trusted height. Go passes it to the callback as the block's revision. */
+  /** Revision number in the header's trusted height, which Go passes to the callback as the block's revision. */
   readonly trustedRevision: bigint;
   readonly hash: Uint8Array;
   readonly lastBlockHash: Uint8Array;
@@ -163,7 +163,10 @@ interface UnpackedHeader {
   readonly message: TendermintHeader;
 }
 
-/** Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal. */
+/**
+ * Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal unless `packed` decodes
+ * as a Tendermint header.
+ */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
     keeper.ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
@@ -201,7 +204,10 @@ export function requireClientMessage(packed: Any | undefined): void {
   throw ErrTxDecode(noConcreteType(packed.typeUrl));
 }
 
-/** Checks that `next` has the height, validators and last block that must follow `header`. Throws ErrInvalidHeader. */
+/**
+ * Checks that `next` directly follows `header`: next height, expected validators, and `header` as the last block. Throws
+ * ErrInvalidHeader if `next` does not.
+ */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;

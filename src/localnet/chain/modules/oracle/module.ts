@@ -24,7 +24,7 @@ const MODULE_NAME = "oracle";
 
 interface OracleDeps {
   readonly staking: OracleStaking;
-  /** Counts a block's votes once their prices are stored. */
+  /** Counts a block's votes. Called after the votes' prices have been stored. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
@@ -64,7 +64,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "slinky.oracle.v1.GenesisState", Genes
 /** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;
 
-/** Stores the pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
+/** Stores the currency pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const given = SCHEMA.read(json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
@@ -98,7 +98,7 @@ const mapping = (context: Context) => ({
   currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
 });
 
-/** Creates the queries in both formats, starting with the deployed chain's format. */
+/** Creates the queries of `slinky.oracle.v1`, as on the deployed chain, and of `connect.oracle.v2`. */
 function createQueries(): readonly QueryHandler[] {
   return [
     ...queryHandlers(slinky.Query, {
@@ -134,7 +134,7 @@ function requirePair(text: string): string {
 
 const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
 
-/** Returns a pair's price, or zero if it has none. Throws code 2 for a pair that is not tracked. */
+/** Returns a pair's price, or zero if the pair has none. Throws gRPC code 2 (Unknown) for a pair that is not tracked. */
 function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   const state = pairs.get(context, pair);
   if (state === undefined)
@@ -217,9 +217,9 @@ export interface OracleVote {
 }
 
 /**
- * Reads the votes from a block's first transaction. Returns undefined if it contains no votes, i.e. if vote extensions are off.
- * Only a proposer can put these bytes into a block, because they are not a transaction. Throws for votes in a format that this
- * project's nodes do not write.
+ * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote
+ * extensions are off. Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for votes
+ * in any format other than the one that this project's nodes write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -232,7 +232,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a vote extension, far more than the prices of thousands of pairs take. */
+/** Maximum size of a decompressed vote extension, in bytes. Thousands of prices take far less. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -262,12 +262,12 @@ function readGobInt([sign, ...magnitude]: Uint8Array): bigint {
 
 // A zstd frame (RFC 8878) with uncompressed blocks, which every zstd reader understands.
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
-/** A single segment, with the content size encoded in 4 bytes. */
+/** Frame header descriptor: a single segment, with the content size encoded in 4 bytes. */
 const DESCRIPTOR = 0xa0;
 const HEADER_BYTES = MAGIC.length + 1 + 4;
 const MAX_BLOCK = 128 * 1024;
 
-/** Wraps content in a frame. */
+/** Wraps content in a zstd frame with uncompressed blocks. */
 export function writeFrame(content: Uint8Array): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
   header.set([...MAGIC, DESCRIPTOR]);

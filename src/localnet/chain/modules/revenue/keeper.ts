@@ -126,7 +126,7 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   setSchedule(context, period.startPeriod(type, block));
 }
 
-/** Counts one vote. Validators unknown to staking, which genesis or the control API created, are not counted. */
+/** Counts one vote. Skips validators unknown to the staking module (created by genesis or the control API). */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
   if (operator === undefined) return;
@@ -204,7 +204,7 @@ function payPeriod(context: Context, params: Params, schedule: period.Schedule, 
   }
 }
 
-/** Makes a payment. Returns the reason if the bank refuses it, otherwise undefined. */
+/** Pays a validator from the treasury. Returns the reason if the bank refuses the payment, otherwise undefined. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -225,7 +225,10 @@ function orNothing(read: () => bigint): bigint {
   }
 }
 
-/** Returns the amount for a full period, in the reward asset. Throws an unregistered error without a price or metadata. */
+/**
+ * Returns the amount for a full period, in the reward asset. Throws an unregistered error if the price is missing, or if the
+ * metadata is missing or incomplete.
+ */
 export function baseAmount(context: Context, params: Params, keepers: Keepers): bigint {
   const { rewardAsset, rewardQuote } = params;
   const price = twapOf(context);
@@ -246,7 +249,9 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/** Stores the reward asset's price for this second and deletes prices before the window. Does nothing without a usable price. */
+/**
+ * Stores the reward asset's price for this second and deletes prices before the window. Does nothing if there is no usable price.
+ */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,

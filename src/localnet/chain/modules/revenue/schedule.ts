@@ -93,7 +93,7 @@ export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
   }
 }
 
-/** For one kind of duty, the share that may be missed without penalty and the minimum share that is required. */
+/** Requirement for blocks or votes: the share that may be missed without penalty, and the minimum share. */
 export interface Requirement {
   readonly allowed: Dec18;
   readonly required: Dec18;
@@ -106,7 +106,7 @@ export interface Performance {
   readonly votes: bigint;
 }
 
-/** Rates a period from 0 to 1. Blocks and votes count half each; if either is below its requirement, the rating is 0. */
+/** Rates a period from 0 to 1. Blocks and votes each count for one half; if either is below its requirement, the rating is 0. */
 export function ratingOf(
   { inActiveSet, blocks, votes }: Performance,
   ofBlocks: Requirement,
@@ -119,7 +119,9 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/** Returns 1 up to the allowed share of misses, falling to 0 with the square of the excess; undefined below the requirement. */
+/**
+ * Returns 1 up to the allowed share of misses, then falls to 0 with the square of the excess. Undefined below the requirement.
+ */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;
@@ -127,7 +129,10 @@ function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | unde
   return DEC18_ONE - mulDec18(used, used);
 }
 
-/** Returns a validator's share of the amount for a period, according to its rating. */
+/**
+ * Returns a validator's compensation: the period's full amount, times its rating, times the share of blocks in which it was
+ * active.
+ */
 export function compensationOf(
   rating: Dec18,
   period: bigint,

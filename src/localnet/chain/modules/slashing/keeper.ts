@@ -34,7 +34,7 @@ import type { StakingKeeper } from "../staking/keeper.ts";
 /** Name of the module and its store. Keys match the SDK's. */
 export const MODULE_NAME = "slashing";
 
-/** Window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
+/** Signing window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0),
@@ -63,12 +63,11 @@ function leastSigned({ signedBlocksWindow, minSignedPerWindow }: Params): bigint
   return mulDec18(fractionOf(minSignedPerWindow), signedBlocksWindow);
 }
 
-/** Returns the jail time for downtime, in nanoseconds. */
 function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
+/** Throws an unregistered error, with the SDK's message, for parameters with which the chain could not run. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
@@ -100,7 +99,7 @@ export interface Keepers extends SlashingOptions, SlashingDeps {
   readonly format: (consensus: Uint8Array) => string;
 }
 
-/** A validator's signing record. Modulo the window, `indexOffset` is the index of the next block. */
+/** A validator's signing record. `indexOffset` modulo the window is the next block's index. */
 interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
   readonly jailedUntilNs: bigint;
 }
@@ -128,7 +127,7 @@ const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesC
 
 /** Number of blocks in one bitmap. */
 const CHUNK = 1024n;
-/** A bitset in Go's format: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
+/** Header length of a bitset in Go's format. The header is the number of bits, big-endian; 64-bit big-endian words follow. */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {
@@ -205,8 +204,8 @@ export function createHooks({ staking, format }: Keepers) {
 const VOTE_SET_DELAY = 2n;
 
 /**
- * Counts one vote from the last commit, and slashes and jails a validator that missed too many blocks in the window. Votes by
- * validators unknown to the staking module, which genesis or the control API created, are not counted.
+ * Counts one vote from the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips jailed
+ * validators, and validators unknown to the staking module (created by genesis or the control API).
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;

@@ -10,7 +10,7 @@ import * as stakingErrors from "./errors.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 
-/** Where a delegation's tokens come from: the delegator's account, or the pool for a validator status. */
+/** Where a delegation's tokens come from: the delegator's account, or the pool for bonded or not bonded tokens. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
 /** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator with shares but no tokens. */
@@ -98,7 +98,7 @@ function jailBelowMinimum(
   return validators.requireValidator(context, pair.validator);
 }
 
-/** Jails a validator. It leaves the power order immediately, and the active set at the end of the block. */
+/** Jails a validator. The validator leaves the power order immediately, and the active set at the end of the block. */
 export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
   validators.setValidator(context, keepers, jailed);
@@ -125,7 +125,7 @@ export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): De
   return shares;
 }
 
-/** Starts undelegating shares. Their tokens are paid out at the end of the unbonding time. */
+/** Starts undelegating shares. The tokens are paid out at the end of the unbonding time. */
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18) {
   const validator = validators.requireValidator(context, pair.validator);
   const entries = delegations.unbondings.get(context, pair)?.entries.length ?? 0;

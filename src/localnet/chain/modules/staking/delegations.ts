@@ -52,7 +52,7 @@ const indexKey: Codec<types.Pair> = {
   },
 };
 
-/** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
+/** Delegations. Write delegations with {@link setDelegation}, which also updates the index by validator. */
 export const byPair = createMap(types.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
 export const byValidator = createMap(types.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
 
@@ -68,7 +68,7 @@ export function deleteDelegation(context: Context, { hooks }: types.Keepers, pai
   byValidator.delete(context, pair);
 }
 
-/** Unbonding delegations. Write them with {@link saveUnbonding}. */
+/** Unbonding delegations, to be written with {@link saveUnbonding}. */
 export const unbondings = createMap(types.MODULE_NAME, types.UNBONDINGS, pairKey, unbondingCodec);
 export const unbondingsByValidator = createMap(
   types.MODULE_NAME,
@@ -77,7 +77,7 @@ export const unbondingsByValidator = createMap(
   bytesCodec,
 );
 
-/** Pairs whose undelegations end at a given time. */
+/** Queue of the pairs whose undelegations end at a given time. */
 export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
@@ -111,7 +111,7 @@ function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Arra
   };
 }
 
-/** Returns whether an entry has completed by the block time. */
+/** Returns whether an entry's completion time has been reached and the entry is not on hold. */
 export function isMature(
   context: Context,
   entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
@@ -119,7 +119,10 @@ export function isMature(
   return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
 }
 
-/** Adds an undelegation in the current block. If it merges into an entry from this block, it takes an id but calls no hook. */
+/**
+ * Adds an undelegation in the current block. An undelegation that merges into an entry from the same block uses up an id but
+ * calls no hook.
+ */
 export function addUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -165,7 +168,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out a pair's completed entries. Returns their total, or undefined if the pair has no unbonding delegation. */
+/** Pays out a pair's completed entries. Returns the total payout, or undefined if the pair has no unbonding delegation. */
 export function completeUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -246,8 +249,8 @@ export function forgetUnbonding(context: Context, id: bigint): void {
 }
 
 /**
- * Calls a hook whose error the SDK only logs. The action continues, and the hook's writes before the error are kept. Running out
- * of gas still ends the transaction.
+ * Calls a hook whose error the SDK only logs. After an error, the action continues and the hook's earlier writes are kept.
+ * Running out of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
   try {
@@ -271,7 +274,7 @@ function tripletKey(
 }
 
 const storedKey = tripletKey(["delegator", "source", "destination"]);
-/** Redelegations. Write them with {@link saveRedelegation}. */
+/** Redelegations, to be written with {@link saveRedelegation}. */
 export const redelegations = createMap(types.MODULE_NAME, types.REDELEGATIONS, storedKey, redelegationCodec);
 export const redelegationsBySource = createMap(
   types.MODULE_NAME,
@@ -286,7 +289,7 @@ const byDestination = createMap(
   bytesCodec,
 );
 
-/** Triplets whose redelegations end at a given time. */
+/** Queue of the triplets whose redelegations end at a given time. */
 export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
@@ -295,12 +298,12 @@ export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), D
 export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
 export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
 
-/** Returns whether a delegator has a redelegation to the validator that has not completed. */
+/** Returns whether a delegator has an incomplete redelegation to the validator. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
   return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
 }
 
-/** Adds a redelegation. Entries never merge. */
+/** Adds a redelegation, always as a separate entry. */
 export function addRedelegation(
   context: Context,
   keepers: types.Keepers,
@@ -326,7 +329,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes a triplet's completed entries. Returns their total, or undefined if the triplet has no redelegation. */
+/** Removes a triplet's completed entries. Returns the entries' total, or undefined if the triplet has no redelegation. */
 export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

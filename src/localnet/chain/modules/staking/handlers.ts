@@ -38,7 +38,10 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** `MsgCreateValidator`: registers a validator and its first delegation. It may enter the active set at the end of the block. */
+/**
+ * `MsgCreateValidator`: registers a validator and its first delegation. The validator may enter the active set at the end of the
+ * block.
+ */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = messages.validateCreate(message);
@@ -97,7 +100,10 @@ function newValidator(
   };
 }
 
-/** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a new commission. */
+/**
+ * `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only if the message sets a
+ * commission rate.
+ */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
@@ -277,7 +283,7 @@ function pairOf({ accounts, operators }: Keepers, message: PairTexts): Pair {
   return { validator, delegator: messages.addressOf(accounts, message.delegatorAddress, "delegator") };
 }
 
-/** The attributes of events about a pair. */
+/** Returns the event attributes for a delegator and a validator. */
 function ends({ delegatorAddress, validatorAddress }: PairTexts) {
   return { validator: validatorAddress, delegator: delegatorAddress };
 }

@@ -10,7 +10,9 @@ import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
-/** Other modules' access to validators. `consensus` is the consensus address (20 bytes), `operator` the operator address. */
+/**
+ * Gives other modules access to validators. `consensus` is a consensus address (20 bytes), and `operator` an operator address.
+ */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */
@@ -96,7 +98,7 @@ export interface Infraction {
   /** Consensus address, 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;
-  /** The validator's power at that height. */
+  /** The validator's power at the infraction's height. */
   readonly power: bigint;
   readonly fraction: Dec18;
 }
@@ -223,7 +225,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Read methods for contracts. Their store accesses match the deployed keeper's, because each access consumes gas. */
+/** Read methods for contracts. The methods' store accesses match the deployed keeper's, because each access consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {
@@ -266,7 +268,7 @@ function bonded(context: Context): readonly records.Validator[] {
   return found;
 }
 
-/** Returns the terms of a validator that contracts can read. Rates are decimals with 18 digits. */
+/** Returns the validator fields that contracts can read. Rates are decimals with 18 digits. */
 function termsOf({ operatorAddress, commission }: records.Validator) {
   return {
     operatorAddress,
@@ -276,7 +278,7 @@ function termsOf({ operatorAddress, commission }: records.Validator) {
   };
 }
 
-/** Returns a delegation and its tokens. Addresses are bech32. */
+/** Returns a delegation and its tokens. Addresses are bech32 strings. */
 function withTokens(
   { delegatorAddress, validatorAddress, shares }: records.Delegation,
   validator: records.Validator,

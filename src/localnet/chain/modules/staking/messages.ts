@@ -23,12 +23,12 @@ const MAX_LENGTHS = [
 
 const KEEP = "[do-not-modify]";
 
-/** Parses an address from a message. Throws sdk/7 with the address's role. */
+/** Parses an address from a message. Throws sdk/7 with `role` in the message. */
 export function addressOf(codec: AddressCodec, text: string, role: string): Uint8Array {
   return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${role} address`, () => codec.parse(text));
 }
 
-/** Parses a message's amount. Throws sdk/18 with `words` if it is not a valid, positive coin. */
+/** Parses a message's amount. Throws sdk/18 with `words` for an invalid or non-positive coin. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
   if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);
@@ -102,7 +102,10 @@ export function requireShort(description: Description): Description {
   return description;
 }
 
-/** Merges an edited description. "[do-not-modify]" leaves a field unchanged. Throws sdk/18. */
+/**
+ * Merges an edited description. "[do-not-modify]" leaves a field unchanged. Throws sdk/18 if the edit is empty or a field is too
+ * long.
+ */
 export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,
@@ -119,7 +122,7 @@ export function editDescription(
   });
 }
 
-/** Checks that a new rate is in range before the validator is read. Throws sdk/18. */
+/** Throws sdk/18 if a new commission rate is not between the minimum rate and 1. The check runs before the validator is read. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");

@@ -96,8 +96,8 @@ const SCHEMA = genesisSchema(types.MODULE_NAME, "cosmos.staking.v1beta1.GenesisS
 const PATH = `app_state.${types.MODULE_NAME}`;
 
 /**
- * Stores validators and delegations. Hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not
- * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
+ * Stores validators and delegations. Runs the hooks unless the genesis is an export. Throws `GenesisError` if the bank's pools do
+ * not match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: types.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -157,7 +157,7 @@ function addDelegation(
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
-/** Stores the undelegations. Returns their total tokens. */
+/** Stores a genesis state's undelegations. Returns the undelegations' total tokens. */
 function addUnbondings(context: Context, keepers: types.Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
@@ -200,7 +200,7 @@ function requireNew(path: string, isKnown: boolean): void {
   if (isKnown) throw new GenesisError(path, "duplicate entry for the same accounts");
 }
 
-/** Requires a validator's shares to equal the sum of its delegations. Otherwise, the last delegator could not undelegate. */
+/** Requires a validator's shares to equal the sum of its delegations, so that the last delegator can undelegate. */
 function requireShares(given: readonly records.Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
@@ -234,7 +234,7 @@ function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** Returns the largest id in the state. The id counter continues from it, because the SDK's genesis has no counter. */
+/** Returns the largest id in the state. The id counter continues from this id, because the SDK's genesis has no counter. */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),
@@ -257,7 +257,7 @@ function restoreLastPowers(context: Context, { operators }: types.Keepers, state
   storeUpdates(context, updates);
 }
 
-/** Exports the state. Hooks do not run when an export is imported. */
+/** Exports the module's state. Importing an export does not run hooks. */
 function exportGenesis(context: Context, { operators }: types.Keepers): JsonValue {
   return SCHEMA.print({
     params: types.moduleParams.get(context),

@@ -20,7 +20,7 @@ export interface Validator
   readonly commission: Commission;
 }
 
-/** Rates are decimals with 18 digits. */
+/** Commission rates: decimals with 18 digits. */
 export interface Rates {
   readonly rate: Dec18;
   readonly maxRate: Dec18;
@@ -182,7 +182,10 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Returns a stored validator's ed25519 key. Any other key is a bug (a plain error), because messages and genesis check keys. */
+/**
+ * Returns a stored validator's ed25519 key. Throws a plain error (a bug) for any other key type, because messages and genesis
+ * check keys.
+ */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);
   if (key === undefined) throw new Error(`validator ${validator.operatorAddress} has no ed25519 key`);

@@ -54,7 +54,7 @@ export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepe
   };
 }
 
-/** Creates the codec for a prefix. Parsing throws like {@link withSdkErrors}. */
+/** Creates the codec for a prefix. Parsing throws the errors of {@link withSdkErrors}. */
 function addressCodec(prefix: string): AddressCodec {
   return {
     parse: (text) => withSdkErrors(() => parseAddress(prefix, text)),
@@ -66,7 +66,7 @@ type ValidatorHook = (context: Context, validator: Uint8Array) => void;
 type ConsensusHook = (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
 type DelegationHook = (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
 
-/** Staking hooks that other modules implement. Addresses are bytes. A hook fails the action by throwing; see README, "Hooks". */
+/** Staking hooks that other modules implement. Addresses are bytes. A hook that throws fails the action; see README, "Hooks". */
 export interface StakingHooks {
   readonly afterValidatorCreated: ValidatorHook;
   readonly beforeValidatorModified: ValidatorHook;
@@ -115,15 +115,15 @@ export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
 // Prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
-/** `| lp(operator)`. */
+/** Prefix of validators: `0x21 | lp(operator)`. */
 export const VALIDATORS = Uint8Array.of(0x21);
-/** See {@link powerKey}. */
+/** Prefix of the power order. For the key, see {@link powerKey}. */
 export const VALIDATORS_BY_POWER = Uint8Array.of(0x23);
-/** `| lp(delegator) | lp(validator)`. */
+/** Prefix of unbonding delegations: `0x32 | lp(delegator) | lp(validator)`. */
 export const UNBONDINGS = Uint8Array.of(0x32);
-/** `| lp(delegator) | lp(source) | lp(destination)`. */
+/** Prefix of redelegations: `0x34 | lp(delegator) | lp(source) | lp(destination)`. */
 export const REDELEGATIONS = Uint8Array.of(0x34);
-/** See {@link validatorQueueKey}. */
+/** Prefix of the queue of unbonding validators. For the key, see {@link validatorQueueKey}. */
 export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
 
 /** Returns a validator's key in the power order: `0x23 | power (8 bytes) | length | inverted operator`. */
@@ -145,7 +145,7 @@ export function validatorQueueKey(timeNs: bigint, height: bigint): Uint8Array {
   return concat(VALIDATOR_QUEUE, uint64BigEndian(BigInt(time.length)), time, uint64BigEndian(height));
 }
 
-/** All fields are zero until genesis stores parameters. */
+/** Staking parameters. All fields are zero until genesis stores them. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x51),
@@ -166,12 +166,11 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** Returns the unbonding time in nanoseconds. */
 export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
+/** Throws an unregistered error, with the SDK's message, for parameters with which the chain could not run. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);

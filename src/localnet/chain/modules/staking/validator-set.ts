@@ -12,7 +12,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 
 /**
  * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
- * node. Entering validators come first, highest power first, followed by leaving validators, in operator order.
+ * node. The updates list entering validators first, by descending power, then leaving validators, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -59,7 +59,7 @@ function fillActiveSet(
   return { tokens, totalPower };
 }
 
-/** Unbonds validators that are no longer active. Returns their tokens. */
+/** Unbonds validators that are no longer active. Returns the sum of these validators' tokens. */
 function emptyActiveSet(
   context: Context,
   keepers: Keepers,

@@ -48,7 +48,7 @@ export const lastUpdates = createItem(
   messageCodec(wire.ValidatorUpdates),
 );
 
-/** Returns a validator by operator. Throws staking/3 if there is none. */
+/** Returns a validator by operator. Throws staking/3 if there is no such validator. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
   const validator = byOperator.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
@@ -95,7 +95,7 @@ export function deleteValidator(context: Context, keepers: types.Keepers, valida
   removeFromPowerOrder(context, keepers, validator);
 }
 
-/** Stores changed tokens or shares, and moves the validator in the power order. */
+/** Stores a validator's new tokens and shares, and updates its position in the power order. */
 export function changeValidator(
   context: Context,
   keepers: types.Keepers,
@@ -122,7 +122,7 @@ export function addTokens(
   return issued;
 }
 
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares take all tokens. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. Removing the last shares takes all tokens. */
 export function removeShares(
   context: Context,
   keepers: types.Keepers,
@@ -183,7 +183,7 @@ export function effectiveFraction(amount: bigint, total: bigint): decimal.Dec18 
 }
 
 const codec = messageCodec(wire.ValAddresses);
-/** Combined length of the prefix and the time length, which precede the time in a key. */
+/** Number of bytes before the time in a queue key: the prefix and the time's length. */
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {

@@ -77,7 +77,7 @@ function requireVersion(version: string): void {
     );
 }
 
-/** Pays out a transfer packet. If that fails, the acknowledgement contains the error's code. */
+/** Pays out a transfer packet. If the payout fails, the acknowledgement contains the error's code. */
 function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
@@ -130,8 +130,9 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. Burns a voucher that returns over its channel, and moves any other coin into
- * escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the sequence. Throws `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. Burns a voucher that returns over the channel it came from; moves any other
+ * coin into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's sequence. Throws
+ * `ModuleError`.
  */
 export function sendTransfer(
   context: Context,
@@ -196,8 +197,8 @@ export function sendTransfer(
 }
 
 /**
- * Pays out an incoming transfer by releasing this chain's own coins from escrow or minting vouchers for others. Throws
- * `ModuleError`, whose code the acknowledgement contains.
+ * Pays out an incoming transfer: releases a returning coin from escrow, or mints a voucher. Throws `ModuleError`; the
+ * acknowledgement contains its code.
  */
 function receiveTransfer(
   context: Context,

@@ -10,13 +10,14 @@ import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 /** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "transfer";
 
-/** The module's port. */
 export const PORT_ID = "transfer";
 
 /** The version of the module's channels (ICS-20). */
 export const VERSION = "ics20-1";
 
-/** Settings that allow coins to leave and enter the chain. By default, both are allowed. */
+/**
+ * Parameters that allow transfers to leave (`sendEnabled`) and enter (`receiveEnabled`) the chain. Both are allowed by default.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: utf8("params"),
@@ -38,8 +39,8 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and its denomination on the first
- * chain. Only names like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names
+ * like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -48,7 +49,6 @@ export function parseTrace(denom: string): DenomTrace {
   return { path: items.slice(0, end).join("/"), baseDenom: items.slice(end).join("/") };
 }
 
-/** Returns a trace's full denomination. */
 export function fullDenom({ path, baseDenom }: DenomTrace): string {
   return path === "" ? baseDenom : `${path}/${baseDenom}`;
 }
@@ -58,7 +58,7 @@ export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
 
-/** Returns the denomination under which a chain holds the coins: "ibc/HASH", or its own denomination. */
+/** Returns the denomination under which a chain holds the coins: "ibc/HASH" for a voucher, or the base denomination. */
 export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
@@ -97,7 +97,9 @@ export function parseTraceHash(text: string): Uint8Array {
   return hash;
 }
 
-/** Checks a message's denomination (ibc-go `ValidateIBCDenom`) after its coin has been checked. Throws `ModuleError`. */
+/**
+ * Checks the denomination in a message (ibc-go `ValidateIBCDenom`). The caller must have checked the coin. Throws `ModuleError`.
+ */
 export function validateSentDenom(denom: string): void {
   const hash = denom === "ibc" ? "" : hashOfVoucher(denom);
   if (hash === undefined) return;

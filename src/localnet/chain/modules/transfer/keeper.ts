@@ -13,11 +13,13 @@ import type { BankKeeper as Keeper } from "../bank/keeper.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /** If present, the chain also has its own messages, and ibc-go's messages return their responses. Default: only ibc-go's. */
+  /**
+   * If present, the chain also has its own transfer messages, and both versions of MsgTransfer return the chain's own response.
+   * Default: only ibc-go's messages.
+   */
   readonly ownMessages?: { readonly chainName: string };
 }
 
@@ -36,7 +38,7 @@ type BankKeeper = Pick<
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
-  /** Returns a channel, or undefined if it is unknown. */
+  /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
   /** Returns the sequence of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
@@ -56,11 +58,10 @@ export interface FeeKeeper {
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
-  /** Absent on a chain without contracts. */
+  /** Relayer fees for contracts' transfers. Absent on a chain without contracts. */
   readonly fees?: FeeKeeper;
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends TransferOptions, TransferDeps {}
 
 const amountCodec = collections.mappedCodec(
@@ -69,7 +70,6 @@ const amountCodec = collections.mappedCodec(
   (amount: bigint) => ({ int: amount.toString() }),
 );
 
-/** The module's port. */
 export const port = collections.createItem(transfer.MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
 
 /** Traces by hash: `0x02 | hash`. */
@@ -88,7 +88,7 @@ export const escrows = collections.createMap(
   amountCodec,
 );
 
-/** Stores a voucher's trace, and adds its metadata to the bank. */
+/** Stores a voucher's trace, and adds the voucher's metadata to the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
   const hash = transfer.traceHash(trace);
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
@@ -111,7 +111,7 @@ function voucherMetadata(trace: DenomTrace): Metadata {
   };
 }
 
-/** Returns a coin's full denomination; for "ibc/HASH", the trace provides it. Throws transfer/6 for an unknown trace. */
+/** Returns a coin's full denomination, looking up the trace of a voucher ("ibc/HASH"). Throws transfer/6 for an unknown trace. */
 export function fullDenomOf(context: Context, denom: string): string {
   const hash = transfer.hashOfVoucher(denom);
   if (hash === undefined) return denom;
@@ -120,7 +120,7 @@ export function fullDenomOf(context: Context, denom: string): string {
   return transfer.fullDenom(trace);
 }
 
-/** Adds to the coins in escrow, or subtracts if `sign` is -1. Throws sdk/5 if there are too few coins in escrow. */
+/** Adds to the total in escrow, or subtracts from it if `sign` is -1. Throws sdk/5 if the total is too small. */
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;

@@ -33,7 +33,6 @@ import {
 import { escapeBytes, NO_FEE, validateFee } from "./packet.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
-/** The module and its application. */
 export interface TransferModule extends ChainModule {
   /** The application for the port `transfer`. */
   readonly application: IBCModule;
@@ -81,7 +80,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's messages, for a chain with its own MsgTransfer; both MsgTransfer versions return the chain's own response. */
+/** ibc-go's messages on a chain with its own MsgTransfer. Both versions of MsgTransfer return the chain's own response. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {
@@ -144,7 +143,7 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
   ].join("");
 }
 
-/** Formats a field. Fields without a value are omitted. */
+/** Formats a field in protobuf's text format, or as "" if it has no value. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
   return value === "" ? "" : `${name}:"${escapeBytes(utf8(value))}" `;
@@ -157,7 +156,7 @@ function goCoin(name: string, { denom, amount }: WireCoin): string {
 const MAX_RECEIVER_BYTES = 2048;
 const MAX_MEMO_BYTES = 32_768;
 
-/** Stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Performs the stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   wrapErrors("invalid source port ID", () => validatePortId(message.sourcePort));
   wrapErrors("invalid source channel ID", () => validateChannelId(message.sourceChannel));
@@ -241,7 +240,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   });
 }
 
-/** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
+/** Finds a trace by its hash, in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
   // ibc-go's message lacks the hash too.
   const prefix = "invalid denom trace hash: , error: ";

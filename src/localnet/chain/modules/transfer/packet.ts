@@ -18,7 +18,10 @@ export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates the acknowledgement for an error. Only the error's code is included, because messages need not be deterministic. */
+/**
+ * Creates the acknowledgement for an error. The acknowledgement includes only the error's code, because error messages need not
+ * be deterministic.
+ */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -27,7 +30,10 @@ export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   return { success: false, bytes: encodeReply({ kind: "error", error }) };
 }
 
-/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if there is neither a result nor an error. */
+/**
+ * Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if the acknowledgement contains neither a result nor an
+ * error.
+ */
 export function replyOf(acknowledgement: Uint8Array): Reply {
   let reply: Reply | undefined;
   try {
@@ -73,7 +79,7 @@ export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   return utf8(printGoJson({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender }));
 }
 
-/** Decodes a packet's data. Throws an unregistered error for bytes that are not JSON for this type. */
+/** Decodes a packet's data. Throws an unregistered error for bytes that are not valid JSON for `FungibleTokenPacketData`. */
 export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   try {
     const json: unknown = JSON.parse(fromUtf8(bytes));
@@ -84,7 +90,7 @@ export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   }
 }
 
-/** Parses a packet's amount like Go's `math.Int`: "010" is 8. Throws transfer/5. */
+/** Parses a packet's amount like Go's `math.Int`: "010" is 8. Throws transfer/5 for an invalid amount. */
 export function parseAmount(text: string): bigint {
   try {
     return parseInt256(text);
@@ -126,7 +132,7 @@ export function readTransferData(bytes: Uint8Array): TransferData {
   return data;
 }
 
-/** Reads only the receiver, without checking any other members. Throws like {@link readTransferData}. */
+/** Reads only a packet's receiver, without checking other members. Throws like {@link readTransferData}. */
 export function readReceiver(bytes: Uint8Array): string {
   let receiver = "";
   for (const [name, value] of membersOf(parseJson(bytes))) {
@@ -161,7 +167,7 @@ function textOf(field: string, value: GoJson): string {
 /** A fee without coins. */
 export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
-/** Throws sdk/10 if coins are invalid, if there is a fee for receiving, or if either of the other fees is missing. */
+/** Throws sdk/10 if a fee's coins are invalid, if there is a receive fee, or if the acknowledgement or timeout fee is missing. */
 export function validateFee({ recvFee, ackFee, timeoutFee }: Fee): void {
   const invalid = [
     ...(areValidCoins(parseCoins(ackFee)) ? [] : ["ack fee is invalid"]),

@@ -23,7 +23,7 @@ const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 /** `authority` is the account that may plan upgrades. */
 type UpgradeOptions = Pick<ChainNames, "authority">;
 
-/** Creates the `upgrade` module, which stores upgrade plans. A plan is done at its height and has no other effect. */
+/** Creates the `upgrade` module, which stores upgrade plans. At its height, a plan is only recorded as done. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,
@@ -44,7 +44,7 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   };
 }
 
-/** The SDK's module has no genesis; this one uses the schema of the query response, `{"plan": …}`. */
+/** The SDK's `upgrade` module has no genesis, so this module uses the query response's schema, `{"plan": …}`. */
 const SCHEMA = genesisSchema(
   MODULE_NAME,
   "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",

@@ -11,7 +11,10 @@ import { messageHandlers } from "../../runtime/handlers.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as schedules from "../../runtime/vesting.ts";
 
-/** Name of the module and of its empty member in the genesis document. It has no store: `auth` stores the accounts. */
+/**
+ * Name of the module and of its empty member in the genesis document. The module has no store, because `auth` stores the
+ * accounts.
+ */
 const MODULE_NAME = "vesting";
 
 export interface VestingDeps {

@@ -20,7 +20,7 @@ import { ErrVMError } from "./keys.ts";
 interface BinaryCall {
   readonly entryPoint: EntryPoint;
   readonly code: LoadedCode;
-  /** The call's sender and funds. Only `instantiate` and `execute` have them. */
+  /** The call's sender and funds. Only calls to `instantiate` and `execute` have a caller. */
   readonly caller?: Caller;
   readonly message: Uint8Array;
 }
@@ -37,14 +37,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Returns how many calls are in progress, each started by a message of the previous call. */
+  /** Returns the number of nested calls in progress, each started by a message of the previous call. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Runs a contract's encoded query and returns the encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack size for a call, and how much of it the chain's own frames use per enclosing message. */
+/** Native stack size for a call, and the part that the chain's own frames use per enclosing message. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -105,7 +105,10 @@ export function createBinaryContracts({
   };
 }
 
-/** Runs `work`. Returns a function that returns its value or throws its exception. Throws panics immediately. */
+/**
+ * Runs `work`. Returns a function that returns the value or throws the exception, with a `GoJsonError` as ErrVMError. Throws a
+ * panic immediately.
+ */
 function attempt<T>(work: () => T): () => T {
   try {
     const value = work();
@@ -147,7 +150,9 @@ function printEnv(context: Context, address: string): string {
 
 const MAX_ADDRESS_BYTES = 255;
 
-/** Maximum number of iterators per call, as in the deployed VM. They exist until the call ends and share the underlying data. */
+/**
+ * Maximum number of iterators per call, as in the deployed VM. Iterators exist until the call ends and share the underlying data.
+ */
 export const MAX_ITERATORS = 32_768;
 
 /** Everything that a binary contract can access during one call. */
@@ -159,8 +164,8 @@ interface HostScope {
   /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that the contract pays per unit of chain gas that an access uses. It is 1 in IBC entry points, because wasmd does not
-   * convert the gas there. The chain's meter is always charged in full.
+   * VM gas that the contract pays per unit of chain gas that an access consumes: 1 in IBC entry points, where wasmd does not
+   * convert gas. The chain's meter is always charged in full.
    */
   readonly accessScale: bigint;
 }

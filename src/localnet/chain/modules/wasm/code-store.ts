@@ -20,18 +20,17 @@ const COMPILE_COST = 3n;
 /** wasmd's price for unpacking 100 bytes of gzip, in chain gas. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
-/** Code to upload. */
 interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** Who may instantiate the code. If undefined, the parameters decide. */
+  /** Who may instantiate the code. If undefined, the module's parameters decide. */
   readonly permission: AccessConfig | undefined;
-  /** True if the authority, which the parameters do not restrict, uploads the code. */
+  /** True if the authority uploads the code. The parameters do not restrict the authority. */
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
+/** Checks and stores code. Returns the code's id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
 export function storeCode(
   context: Context,
   vm: Vm,
@@ -106,10 +105,10 @@ function unpackText(error: unknown): string {
   return UNPACK_TEXTS[code] ?? errorMessage(error);
 }
 
-/** Facts about a code that the chain needs. */
+/** Properties of a code's binary that the chain needs. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
-  /** The version in the section `cw_migrate_version`. */
+  /** The version in the custom section `cw_migrate_version`; undefined if the code has none. */
   readonly migrateVersion: bigint | undefined;
 }
 

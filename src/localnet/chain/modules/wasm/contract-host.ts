@@ -35,9 +35,12 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** Executes a JSON message. Returns the data from the last reply that set any, or else from the response; it may be empty. */
+  /**
+   * Executes a JSON message. Returns the data from the last reply that set data, or else from the response. The data may be
+   * empty.
+   */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
-  /** Returns data like `execute`. */
+  /** Migrates a contract. Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
   /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data like `execute`. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
@@ -57,7 +60,7 @@ export interface HostParts {
 
 /** Limits how deep calls may nest. */
 interface DepthGuard {
-  /** Throws if calls nest deeper than the guard's limit. */
+  /** Runs `work`. Throws if calls nest deeper than the guard's limit. */
   readonly run: <T>(work: () => T) => T;
   readonly depth: () => number;
 }
@@ -72,7 +75,7 @@ interface CallDeps extends WasmDeps {
   readonly deterministic: WeakSet<errors.ModuleError>;
 }
 
-/** Maximum call depth. It is below the deployed chain's limit of 500, which could overflow the JavaScript stack. */
+/** Maximum call depth. The deployed chain's limit of 500 could overflow the JavaScript stack. */
 const MAX_CALL_DEPTH = 50;
 /** Maximum nesting depth of smart queries, as on the deployed chain. */
 const MAX_QUERY_DEPTH = 10;
@@ -125,7 +128,7 @@ export function createContractHost(
   };
 }
 
-/** Creates a guard. It counts nested calls in a variable, which is safe because contract calls are synchronous. */
+/** Creates a guard that counts nested calls in a variable, which is safe because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: errors.ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -186,7 +189,9 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/** Stores a new contract. As in wasmd, this happens after its entry point has run but before its messages run. */
+/**
+ * Stores a new contract. As in wasmd, the caller does so after the contract's entry point has run but before its messages run.
+ */
 function storeContract(
   host: CallDeps,
   context: Context,

@@ -27,13 +27,13 @@ type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
  * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message, or a message with invalid coins,
- * becomes `invalid`, so that it fails when it runs. Throws `GoJsonError` if a member has the wrong type.
+ * becomes `invalid`, so that the message fails when it runs. Throws `GoJsonError` if a member has the wrong type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-/** Creates the encoder for a module's messages. If it throws, the message fails when it runs. */
+/** Creates the encoder for a module's messages. If the encoder throws, the message fails when it runs. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
   return (body, contract) => {
     try {
@@ -112,7 +112,7 @@ const encodeGov = moduleEncoder({
     ]),
 });
 
-/** Reads the vote option. Contracts older than cosmwasm 2.0 call it "vote". */
+/** Reads the vote option, a field that contracts older than cosmwasm 2.0 call "vote". */
 function readVote(body: GoField): EnumValue {
   const [option, vote] = [body.member("option"), body.member("vote")];
   if (option.isPresent() && vote.isPresent())
@@ -141,7 +141,7 @@ function readWeightedOption(item: GoField, index: number): WireField {
   return [3, "options", fields];
 }
 
-/** Prints a decimal with 18 digits. Throws an unregistered error. */
+/** Formats a weighted vote's weight as a decimal with 18 digits. Throws an unregistered error for text that is not a decimal. */
 function readWeight(text: string): string {
   return errors.orThrow(() => formatDec18(parseDec18(text)), errors.unregisteredError);
 }
@@ -239,7 +239,7 @@ function parseTimeout(field: GoField): Timeout {
   };
 }
 
-/** Packs a message to contracts. */
+/** Packs a `wasm` message. */
 export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
   const value = type.encode(message).finish();
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
@@ -298,7 +298,10 @@ function wireCoins(field: GoField): WireCoin[] {
   return parseCoins(field).map(toWireCoin);
 }
 
-/** Reads coins, sums them by denomination and sorts them. Throws sdk/10. */
+/**
+ * Reads coins, sums them by denomination and sorts them. Throws sdk/10 for an invalid amount, and an unregistered error for an
+ * invalid denomination or a negative amount.
+ */
 function parseCoins(field: GoField): readonly Coin[] {
   return sumCoins(field.coins().map(parseCoin));
 }

@@ -72,19 +72,19 @@ export type ContractMessage =
   /** A message that cannot be sent. The sub-message fails with this error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** Which results of a message the contract receives in a reply. A failure without a reply fails the call. */
+/** The results of a message for which the contract gets a reply. A failed message without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message in a contract's response. It runs on its own cache layer. */
+/** A message in a contract's response, which runs on its own cache layer. */
 export interface SubMessage {
   /** Chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /** When to call the contract's reply. If the contract did not specify it, the call fails. */
+  /** When to call the contract's `reply` entry point. If undefined, because the contract did not specify it, the call fails. */
   readonly replyOn: ReplyOn | undefined;
   /** The message's gas limit; undefined means the call's remaining gas. */
   readonly gasLimit: bigint | undefined;
-  /** Chosen by the contract and included in the reply. Default: empty. */
+  /** Data chosen by the contract and included in the reply. Default: empty. */
   readonly payload?: Uint8Array;
 }
 
@@ -103,13 +103,13 @@ export interface ContractResponse {
 }
 
 /**
- * The result of a sub-message. `error` is the error message if the error came from a contract. Otherwise, it contains only the
- * codespace and code, because the message may not be deterministic.
+ * The result of a sub-message. `error` is the error message if the error came from a contract. Otherwise, `error` contains only
+ * the codespace and code, because the message may not be deterministic.
  */
 export type ReplyResult =
   | {
       readonly ok: true;
-      /** For a message to a contract: its events except type `message`, with sorted attributes. Otherwise empty. */
+      /** The events of a message to a contract, except type `message`, with sorted attributes. Empty for other messages. */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
@@ -124,7 +124,7 @@ export interface Reply {
   readonly payload: Uint8Array;
 }
 
-/** The code of a contract in TypeScript. It must be deterministic. A call to an absent entry point fails. */
+/** The code of a contract in TypeScript. The code must be deterministic. A call to an absent entry point fails. */
 export interface ContractCode {
   /** Name used in genesis files. The code's hash is the hash of this name. */
   readonly name: string;
@@ -139,7 +139,7 @@ export interface ContractCode {
 /** A response without messages, attributes, events or data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** Creates a sub-message without a reply. If it fails, the call fails. */
+/** Creates a sub-message without a reply. If the sub-message fails, the call fails. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

@@ -6,8 +6,8 @@ import type { MessageJson } from "./contract.ts";
 import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "./types.ts";
 
 /**
- * Creates the handler for a module's custom messages from functions by member name. If a message has several of these members,
- * the first in this order wins, as in Go. `sender` is always the calling contract.
+ * Creates the handler for a module's custom messages from functions keyed by member name. If a message has several of these
+ * members, the first function wins, as in Go. `sender` is always the calling contract.
  */
 export function customMessages(
   handlers: Readonly<

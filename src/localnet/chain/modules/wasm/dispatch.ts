@@ -10,7 +10,9 @@ import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Runs the messages in a contract's response. Returns the data from the last reply that set any, or else the response's data. */
+/**
+ * Runs the messages in a contract's response. Returns the data from the last reply that set data, or else the response's data.
+ */
 export type Dispatch = (
   context: Context,
   contract: string,
@@ -20,9 +22,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
- * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped and
- * the contract receives the error, provided that it requested a reply on errors. Otherwise, the entire call fails with "dispatch:
- * submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
+ * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped. A
+ * contract that requested a reply on errors receives the error; otherwise, the entire call fails with "dispatch: submessages: …"
+ * or, if a reply fails, with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -100,7 +102,10 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
   return { type, attributes: attributes.toSorted((a, b) => compareBytes(utf8(a.key), utf8(b.key))) };
 }
 
-/** Runs a message under its own gas meter if its limit is below the call's remaining gas. Charges the same gas to the call. */
+/**
+ * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The call pays for the gas
+ * used.
+ */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;
   if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
@@ -123,7 +128,6 @@ function wantsReply({ replyOn }: wasm.SubMessage, result: wasm.ReplyResult): boo
   return replyOn === "always" || replyOn === (result.ok ? "success" : "error");
 }
 
-/** A message's response. */
 type MessageResponse = Omit<Extract<wasm.ReplyResult, { ok: true }>, "events">;
 
 /** Runs one of a contract's messages and returns its response. Throws `ModuleError`. */
@@ -134,8 +138,8 @@ export type RunMessage = (
 ) => MessageResponse;
 
 /**
- * Creates a message runner. It passes a message to the handler for its type URL, with the contract as the only signer, and a
- * custom message to the handler of the chain's bindings.
+ * Creates a message runner. A message with a type URL goes to the handler for that type, with the contract as the only signer. A
+ * custom message goes to the chain's bindings.
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
@@ -184,7 +188,7 @@ function runBinding(
   };
 }
 
-/** Creates the error for a message without a handler. Go unpacks a packed message before it looks up the handler. */
+/** Creates the error for a message without a handler. Go unpacks a packed message before looking up the handler. */
 function noRoute({ typeUrl, text }: PackedMessage): errors.ModuleError {
   if (text !== undefined) return errors.ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined

@@ -21,7 +21,7 @@ export type EntryCall =
   | {
       readonly entryPoint: "instantiate" | "execute";
       readonly caller: wasm.Caller;
-      /** JSON. */
+      /** The message as JSON text. */
       readonly message: Uint8Array;
     }
   | { readonly entryPoint: "migrate" | "sudo"; readonly message: Uint8Array }
@@ -47,7 +47,7 @@ export interface EntryPoints {
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Looked up on each call. */
+  /** Returns the querier, which is created later and therefore looked up on each call. */
   readonly querier: () => ContractQuerier;
   /** Returns the number of nested calls in progress, each made by a message of the previous call. */
   readonly messageDepth: () => number;
@@ -87,7 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code, in place of the parsing that binary code pays for. */
+/** Gas per message byte for TypeScript code. Binary code instead pays for parsing its message. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -155,8 +155,8 @@ function sizeOf({ result }: wasm.Reply): number {
 // The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
 
 /**
- * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if the
- * bytes are not a result and, like Go, a panic for a result that is neither a response nor an error.
+ * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, and `GoJsonError` if
+ * the bytes are not a result. Like Go, panics for a result that is neither a response nor an error.
  */
 function parseResponse(bytes: Uint8Array, contract: string): wasm.ContractResponse {
   return responseOf(okOf(bytes), contract, "data");
@@ -168,8 +168,8 @@ function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.Co
 }
 
 /**
- * Decodes the result of `ibc_channel_open`. Returns the version, or empty if there is none. As on the deployed chain, a contract
- * error yields no version, so the channel still opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`. Returns the version, or "" if the result contains none. As on the deployed chain, a
+ * contract error yields no version, so the channel still opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -240,7 +240,6 @@ function parseReplyOn(field: GoField): wasm.ReplyOn | undefined {
   return found;
 }
 
-/** Encodes the reply to a sub-message. */
 function printReply({ id, result, payload }: wasm.Reply): Uint8Array {
   return utf8(
     printGoObject([
@@ -273,8 +272,8 @@ export type ReceiveOutcome =
 /** Calls IBC entry points with JSON. A call costs only the gas it uses and emits no event itself. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. As on the deployed
-   * chain, only a failure of the virtual machine rejects the channel, not a contract error.
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or "" if the contract chooses none. As on the
+   * deployed chain, only a failure of the virtual machine rejects the channel, not a contract error.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
   /** Calls an entry point that returns no data, and runs the response's messages. */
@@ -293,9 +292,9 @@ export interface IbcCalls {
 interface IbcCallDeps {
   readonly entryPoints: Pick<EntryPoints, "ibc">;
   readonly load: (context: Context, address: string) => keeper.LoadedContract;
-  /** Limits the call depth. */
+  /** Runs `work`. Throws if calls nest too deeply. */
   readonly guard: <T>(work: () => T) => T;
-  /** Converts the contract's error to ErrExecuteFailed. */
+  /** Runs `call`. Converts an error from the contract to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
   /** Emits a response's events and runs its messages. Returns the call's data. */
   readonly respond: (
@@ -335,12 +334,15 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** Converts a virtual machine error to ErrExecuteFailed, its code in IBC entry points. */
+/** Converts a virtual machine error to ErrExecuteFailed, the error code that wasmd uses in IBC entry points. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns a contract error's message instead of throwing it. A virtual machine error is a panic, which fails the transaction. */
+/**
+ * Runs `call`. Returns a contract error's message instead of throwing it. A virtual machine error becomes a panic, which fails
+ * the transaction.
+ */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);

@@ -9,7 +9,7 @@ import { ErrInvalidEvent } from "./keys.ts";
 
 // Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
 
-/** Price of creating an instance, and of an instance of pinned code. */
+/** Gas for creating an instance. Instances of pinned code cost less. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
@@ -18,7 +18,7 @@ const EVENT_BYTE_COST = 1n;
 /** Number of key and value bytes that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for an instance of a code, whose price depends on whether the code is pinned. */
+/** Charges for creating an instance of a code, at a lower price if the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
@@ -30,13 +30,12 @@ export function chargeReply(context: Context, result: ReplyResult): void {
   context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
 }
 
-/** Charges for the attributes and events in a response. */
 function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const cost = CUSTOM_EVENT_COST * BigInt(events.length) + eventsCost(events, attributes);
   context.gas.consume(cost, "Custom contract event attributes");
 }
 
-/** Returns the price of events and of other attributes. */
+/** Returns the price of event types and of all attributes, including `others`. */
 function eventsCost(events: ContractResponse["events"], others: readonly ContractAttribute[]): bigint {
   const attributes = [...others, ...events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);
@@ -63,12 +62,13 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
     throw outOfGas("Wasm engine function execution", limit, gas.used());
 }
 
-/** An event type must have more bytes than this. */
+/** An event type must have more bytes than this limit. */
 const SHORT_TYPE_BYTES = 2;
 
 /**
  * Charges for and emits the events in a contract's response. The event `wasm` with the response's attributes, if any, comes
- * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent for
+ * a short event type or an invalid key.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

@@ -19,7 +19,6 @@ export class GoField {
     this.path = path;
   }
 
-  /** Parses JSON text. */
   static parse(bytes: Uint8Array): GoField {
     return new GoField(parseGoJson(fromLossyUtf8(bytes)));
   }

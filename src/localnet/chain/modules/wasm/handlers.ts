@@ -14,7 +14,7 @@ import type { Vm } from "../../../vm/vm.ts";
 import { defaultPermission, storeCode } from "./code-store.ts";
 import { ErrNoSuchCode } from "./keys.ts";
 
-/** The messages to contracts. Their stateless checks are in the order of wasmd's `ValidateBasic`. */
+/** Handlers for messages to contracts, with stateless checks in the order of wasmd's `ValidateBasic`. */
 export function contractMessages(options: WasmOptions, host: ContractHost) {
   const { authority } = options;
   const { requireAddress } = checks.createAddressChecks(options.bech32Prefix);
@@ -106,7 +106,7 @@ interface ContractPlace {
   readonly contract: string;
 }
 
-/** Loads a contract on behalf of its admin or the authority. */
+/** Loads a contract. Throws unless the sender is the contract's admin or the authority. */
 function ownedContract(context: Context, { sender, contract }: ContractPlace, options: WasmOptions) {
   const address = parseAddress(options.bech32Prefix, contract);
   const info = contracts.get(context, address);
@@ -137,7 +137,7 @@ function setLabel(context: Context, message: wire.MsgUpdateContractLabel, option
   );
 }
 
-/** The messages about codes and params. Their stateless checks are in the order of wasmd's `ValidateBasic`. */
+/** Handlers for messages about codes and params, with stateless checks in the order of wasmd's `ValidateBasic`. */
 export function codeMessages({ authority, bech32Prefix }: WasmOptions, host: ContractHost, vm: Vm) {
   const { requireAddress, requireAddresses, requireAccess } = checks.createAddressChecks(bech32Prefix);
   const requireAuthorityAddress = (message: checks.AuthorityMessage): void =>

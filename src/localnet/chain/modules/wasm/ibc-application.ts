@@ -15,7 +15,10 @@ interface ContractApplicationDeps {
   readonly channels: ibcChannels.ContractChannels;
 }
 
-/** Creates the application for a contract's port (wasmd `IBCHandler`). It calls the contract at each channel or packet step. */
+/**
+ * Creates the application for a contract's port (wasmd `IBCHandler`). The application calls the contract at each channel or
+ * packet step.
+ */
 export function createContractApplication(address: string, deps: ContractApplicationDeps): ics4.IBCModule {
   const { calls, bech32Prefix } = deps;
   const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
@@ -71,7 +74,7 @@ function openingOf({ connectionHops, ...channel }: ics4.OpeningChannel): ibcChan
   return { ...channel, connectionId: connectionHops[0] ?? "" };
 }
 
-/** Reads the channel for a step. Like wasmd, reads it twice, the second time for the version. */
+/** Reads the channel for a handshake step. Like wasmd, reads the channel twice, the second time for the version. */
 function readChannel(
   context: Context,
   end: ChannelEndpoint,

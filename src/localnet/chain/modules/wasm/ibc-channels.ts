@@ -21,7 +21,7 @@ import { isZeroHeight } from "../ibc/host/height.ts";
 
 /** Methods of the `ibc` module that contracts use. */
 export interface ContractChannels {
-  /** Returns a channel, or undefined if it is unknown. */
+  /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;
   /** Returns the channels of all ports that start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly wireChannel.IdentifiedChannel[];
@@ -50,8 +50,8 @@ export function bindPort(context: Context, address: string, { hasIbcEntryPoints 
 }
 
 /**
- * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. If the query names no port,
- * the contract's own port is used.
+ * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. A query that names no port
+ * uses the contract's own port.
  */
 export function queryChannels(
   context: Context,
@@ -88,7 +88,7 @@ function oneChannel(context: Context, end: ChannelEndpoint, channels: ContractCh
   return printGoObject([["channel", printChannel(toContractChannel(end, channel))]]);
 }
 
-/** Tag for the field `sequence` in `MsgIBCSendResponse`: number 1, a varint. */
+/** Protobuf tag for the field `sequence` in `MsgIBCSendResponse`: field number 1, a varint. */
 const SEQUENCE_TAG = 8;
 
 /** Sends a packet from a contract's port (`ibc.send_packet`). Returns the encoded `MsgIBCSendResponse`. Throws `ModuleError`. */
@@ -152,7 +152,7 @@ function endOf({ portId, channelId }: ChannelEndpoint): JsonObject {
 /** Additional members of a message. */
 type Members = readonly (readonly [name: string, json: string])[];
 
-/** Prints the message for a channel step. */
+/** Prints a contract's message for a channel handshake step. */
 export function printStep(step: string, channel: ContractChannel, more: Members = []): Uint8Array {
   return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
 }
@@ -162,7 +162,6 @@ export function printRelayed(packet: RelayedPacket, bech32Prefix: string): Uint8
   return utf8(printGoObject([["packet", printPacket(packet)], relayerOf(packet, bech32Prefix)]));
 }
 
-/** Prints the message for an acknowledged packet. */
 export function printAcknowledged(
   packet: RelayedPacket,
   acknowledgement: Uint8Array,

@@ -88,7 +88,6 @@ export function isPinned(context: Context, codeId: bigint): boolean {
   return pinned.has(context, codeId);
 }
 
-/** Pins or unpins a code. */
 export function setPinned(context: Context, codeId: bigint, pin: boolean): void {
   if (pin) pinned.set(context, codeId, Uint8Array.of(1));
   else pinned.delete(context, codeId);
@@ -110,7 +109,7 @@ export function runningTransaction(context: Context): number | undefined {
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns a TypeScript code's hash: the SHA-256 of its name, in place of the hash of WebAssembly bytes. */
+/** Returns a TypeScript code's hash, which is the SHA-256 of its name instead of its bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -127,7 +126,7 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores a code's bytes. Consumes no gas, because the deployed chain stores them in files. */
+/** Stores a code's bytes. Consumes no gas, because the deployed chain stores code bytes in files. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
@@ -182,7 +181,7 @@ function* withoutPrefix(entries: IterableIterator<Entry>, length: number): Itera
   for (const [key, value] of entries) yield [key.subarray(length), value];
 }
 
-/** Length of an `AbsoluteTxPosition` in a key. It consists of the transaction's height and index, 8 bytes each. */
+/** Length of an `AbsoluteTxPosition` in a key: the transaction's height and index, 8 bytes each. */
 export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
@@ -222,7 +221,7 @@ export function indexImported(
   for (const entry of migrations) indexMigration(context, contract.address, entry);
 }
 
-/** Moves a contract to its new code after a migration, both in the index and in the history. */
+/** Records a contract's migration to new code, both in the index and in the history. */
 export function indexMigration(
   context: Context,
   address: Uint8Array,
@@ -267,15 +266,12 @@ function positionOf({ updated }: wire.ContractCodeHistoryEntry): Uint8Array {
 export interface LoadedCode {
   /** Bech32 address. */
   readonly address: string;
-  /** The address as bytes. */
   readonly bytes: Uint8Array;
-  /** The code's hash. */
   readonly hash: Uint8Array;
   /** True if the code is written in TypeScript and is part of this program. */
   readonly isTypeScript?: true;
 }
 
-/** A stored contract. */
 export interface LoadedContract extends LoadedCode {
   readonly info: wire.ContractInfo;
 }
@@ -296,7 +292,7 @@ const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECI
 /** The permission that allows every account. */
 export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Who may upload code, and who may instantiate code by default. */
+/** Parameters: who may upload code, and who may instantiate code by default. */
 export const moduleParams = defineParams<wire.Params>({
   store: MODULE_NAME,
   key: Uint8Array.of(0x10),

@@ -1,12 +1,10 @@
 import { errorsOf } from "../../runtime/errors.ts";
 
-/** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
 
 /** Prefix of a contract's port, followed by the contract's address as text. */
 export const PORT_PREFIX = "wasm.";
 
-/** Returns a contract's port. */
 export function portOf(address: string): string {
   return `${PORT_PREFIX}${address}`;
 }

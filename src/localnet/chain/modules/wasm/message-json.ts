@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Maximum nesting depth of a message, as in serde. It makes recursion over accepted messages safe. */
+/** Maximum nesting depth of a message, as in serde. The limit makes recursion over accepted messages safe. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;
@@ -14,7 +14,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Parses a call's message. Rejects nesting deeper than 128. Throws `ContractError`. */
+/** Parses a call's message. Throws `ContractError` for invalid JSON or nesting deeper than 128. */
 export function parseMessageJson(bytes: Uint8Array): MessageJson {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {

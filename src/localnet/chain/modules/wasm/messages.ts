@@ -92,7 +92,6 @@ export function requireAuthority(expected: string, message: AuthorityMessage): v
     throw errors.ErrUnauthorized(`invalid authority; expected ${expected}, got ${message.authority}`);
 }
 
-/** Converts a message to the contract that it creates. */
 export function instantiation(
   message: Pick<wire.MsgInstantiateContract, "sender" | "admin" | "codeId" | "label" | "msg" | "funds">,
   authority: string,

@@ -36,7 +36,9 @@ export interface WasmModule extends ChainModule {
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
 }
 
-/** Creates the `wasm` module. It has wasmd's messages, queries and events, and runs both binary and TypeScript contracts. */
+/**
+ * Creates the `wasm` module. The module has wasmd's messages, queries and events, and runs both binary and TypeScript contracts.
+ */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
   // The host and its parts need each other, so the host reads `parts` only on a call, when both exist.
@@ -100,7 +102,7 @@ function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
   };
 }
 
-/** Returns a runner that traces each message of a contract as a span, whichever module handles it. */
+/** Returns a runner that traces each message from a contract as a span, whichever module handles the message. */
 function tracedRunner(run: RunMessage, { span }: GasTracer): RunMessage {
   return (context, contract, message) =>
     span(
@@ -135,7 +137,7 @@ interface GenesisDeps extends WasmOptions {
  * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code
  * is `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
  * order, in proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members
- * are optional. Also accepts a wasmd export. Throws `GenesisError`, even if a message fails.
+ * are optional. Accepts a wasmd export too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);

@@ -19,7 +19,10 @@ import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { queryStaking } from "./staking-querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Thrown for a query that the chain cannot run, as opposed to one that returns an error. `json` is wasmvm's `SystemError`. */
+/**
+ * Thrown for a query that the chain cannot run, as opposed to a query that runs and returns an error. `json` is wasmvm's
+ * `SystemError`.
+ */
 class SystemError extends Error {
   readonly json: string;
 
@@ -102,7 +105,7 @@ function queryRoute(scope: QueryScope, body: GoField, options: WasmOptions, deps
   return { bytes, json };
 }
 
-/** Runs a query. A gRPC status becomes an unregistered error. */
+/** Runs a query. Converts a gRPC status to an unregistered error. */
 function withoutStatus<T>(query: () => T): T {
   try {
     return query();
@@ -202,7 +205,7 @@ function noSuchContract(address: string): SystemError {
   return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
 }
 
-/** Returns a member. Like Go's `omitempty`, omits the member if the value is empty. */
+/** Returns a JSON member in a list or, like Go's `omitempty`, an empty list if the value is empty. */
 function optional(name: string, value: string): readonly (readonly [string, string])[] {
   return value === "" ? [] : [[name, printGoString(value)]];
 }
@@ -236,7 +239,7 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 
 /**
  * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. The query has its own meter with a limit of `gas`
- * (VM gas), and its gas is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
+ * (VM gas), and the gas used is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
   querier: ContractQuerier,
@@ -274,7 +277,10 @@ function printFailure(
   return printGoJson({ ok: { error: text } });
 }
 
-/** Returns the part of an error that contracts may see. The message may differ between nodes, so it must not affect the state. */
+/**
+ * Returns the part of an error that contracts may see. An error message may differ between nodes and so must not affect the
+ * state.
+ */
 export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }

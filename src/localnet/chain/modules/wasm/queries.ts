@@ -15,14 +15,14 @@ import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./key
 
 interface QueryDeps {
   readonly bech32Prefix: string;
-  /** Parses an address. Throws `QueryError`. */
+  /** Parses an address. Throws `QueryError` for an invalid address. */
   readonly read: (address: string) => Uint8Array;
 }
 
 /** Creates the handlers for code, contract and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read = (address: string): Uint8Array => orQueryError(() => parseAddress(bech32Prefix, address));
-  /** Returns a contract's address bytes. Throws ErrNoSuchContract. */
+  /** Returns a contract's address bytes. Throws ErrNoSuchContract for an unknown contract. */
   const requireContract = (context: Context, address: string): Uint8Array => {
     const bytes = read(address);
     if (!keeper.contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);

@@ -7,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, goPanic, orThrow, unregisteredError } from "../../runtime/errors.ts";
 import type { GoField } from "./go-field.ts";
 
-/** The part of a validator that contracts can read. Rates are decimals with 18 digits. */
+/** The validator fields that contracts can read. Rates are decimals with 18 digits. */
 interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;

@@ -8,7 +8,6 @@ import type { StakingReads } from "./staking-querier.ts";
 
 export interface WasmOptions {
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may call a contract's sudo entry point with a message. */
   readonly authority: string;
@@ -29,7 +28,6 @@ interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
   /** Returns an address's coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Burns coins from an account. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
 }
 
@@ -52,7 +50,7 @@ export type CustomMessageHandler = (
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Both may be absent. */
+/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Each may be absent. */
 export interface CustomMessageResult {
   readonly data?: Uint8Array;
   readonly response?: HandlerResult;
@@ -64,17 +62,17 @@ export type CustomQueryHandler = (
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** The module's dependencies. Messages and queries are looked up on each use, because some modules are created later. */
+/** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
   /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
-  /** Runs binary contracts. */
+  /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;
-  /** Traces calls. Default: no tracing. */
+  /** Traces contract calls. Default: no tracing. */
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
-  /** The module `ibc`. */
+  /** Methods of the `ibc` module. */
   readonly channels: ContractChannels;
   /** If absent, contracts cannot query validators and delegations. */
   readonly staking?: StakingReads;
@@ -84,14 +82,13 @@ export interface WasmDeps {
   readonly customQueries?: CustomQueryHandler;
 }
 
-/** A contract to create. */
 export interface Instantiation {
   readonly creator: string;
-  /** The account that may migrate the contract; empty means nobody. */
+  /** The account that may migrate the contract; empty if no account may. */
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
-  /** JSON. */
+  /** The message as JSON text. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
   /** True if the authority, which may instantiate any code, creates the contract. */
@@ -100,12 +97,11 @@ export interface Instantiation {
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 
-/** A contract to migrate. */
 export interface Migration {
   readonly address: string;
   readonly sender: string;
   readonly codeId: bigint;
-  /** JSON. */
+  /** The message as JSON text. */
   readonly message: Uint8Array;
   readonly isAuthority?: boolean;
 }

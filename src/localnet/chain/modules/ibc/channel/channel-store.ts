@@ -69,19 +69,19 @@ export function listChannels(context: Context, portPrefix = ""): readonly wireCh
   return Array.from(entries, ([end, channel]) => ({ ...channel, ...end }));
 }
 
-/** Decodes an entry of `channelEnds`, whose key starts with a slash. */
+/** Decodes an entry under `channelEnds`. The key starts with a slash. */
 export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel.IdentifiedChannel {
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/** The errors for a channel without a sequence, and the channel end that their messages name. */
+/** The error for each missing sequence, and the channel end that the error message names. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],
   nextSequenceAck: [ibcErrors.ErrSequenceAckNotFound, "source"],
 } as const;
 
-/** Reads a channel's sequence. Throws channel/10, channel/11 or channel/12. */
+/** Reads a channel's sequence. Throws channel/10, channel/11 or channel/12 if the sequence does not exist. */
 export function requireSequence(context: Context, name: SequenceName, end: ChannelEndpoint): bigint {
   const sequence = sequences[name].get(context, end);
   if (sequence !== undefined) return sequence;
@@ -89,7 +89,7 @@ export function requireSequence(context: Context, name: SequenceName, end: Chann
   throw kind(`${side} port: ${end.portId}, ${side} channel: ${end.channelId}`);
 }
 
-/** Reads a channel in any state. Throws channel/3 with `words`, which default to both ids. */
+/** Reads a channel in any state. Throws channel/3 with `words` (default: the port and channel ids) for an unknown channel. */
 export function requireChannel(
   context: Context,
   end: ChannelEndpoint,
@@ -112,7 +112,7 @@ export function counterpartyOf({
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
-/** Returns a port's application. Throws capability/7 if there is none. */
+/** Returns a port's application. Throws capability/7 if the port has no application. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   return requireOwner(context, portCapability(portId), router(context, portId));
 }

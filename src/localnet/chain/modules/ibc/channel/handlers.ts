@@ -26,7 +26,6 @@ import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
 
-/** Implementations of some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Message handlers for `ibc.core.channel.v1`. */
@@ -45,7 +44,10 @@ export function channelHandlers(
   });
 }
 
-/** Messages for channel upgrades and for pruning, which is possible only after an upgrade. */
+/**
+ * Messages for channel upgrades, and for pruning acknowledgements, which requires an upgrade. This chain supports none of these
+ * messages.
+ */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -80,7 +82,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in
 // ibc-go's order. Each step calls the application of the port.
 
-/** The first two steps, in which one end starts the channel and the other end accepts it. */
+/** The first two handshake steps: one end starts the channel, and the other end accepts it. */
 function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   return {
     ChannelOpenInit: {
@@ -150,7 +152,7 @@ function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   } satisfies Messages;
 }
 
-/** The last two steps, after which both ends are open. */
+/** The last two handshake steps, after which both ends are open. */
 function confirmingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   return {
     ChannelOpenAck: {
@@ -239,7 +241,7 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   } satisfies Messages;
 }
 
-/** Runs one of the first two steps. `check` returns the channel to open; the application then chooses its version. */
+/** Runs one of the first two steps. `check` returns the channel to open; the application then chooses the channel's version. */
 function openNew(
   context: Context,
   application: IBCModule,
@@ -259,14 +261,17 @@ function openNew(
   return { channelId, version };
 }
 
-/** Runs one of the last two steps before the application is called. Like ibc-go, reads the channel again before writing it. */
+/**
+ * Opens the channel in one of the last two steps; the caller then calls the application. Like ibc-go, reads the channel again
+ * before writing it.
+ */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);
   channelStore.requireChannel(context, end);
   write(context, `channel_open_${step}`, end, { ...opened, state: State.STATE_OPEN });
 }
 
-/** Verifies that the counterparty has completed its step. */
+/** Verifies that the counterparty has completed its step of the handshake. */
 function verifyOpening(
   context: Context,
   end: ChannelEndpoint,

@@ -8,7 +8,6 @@ import type { Context } from "../../../runtime/context.ts";
 import { ErrInvalidAcknowledgement } from "../host/errors.ts";
 import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
 
-/** A channel that is being opened. */
 export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: wireChannel.Order;
   readonly connectionHops: readonly string[];
@@ -17,13 +16,12 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly version: string;
 }
 
-/** The receiving application's reply to a packet. Unless `success` is true, the application's writes are dropped. */
+/** The receiving application's acknowledgement of a packet. If `success` is false, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** A packet and the account that relayed it. */
 export interface RelayedPacket extends Packet {
   /** Address of the relayer's account, 20 bytes or more. */
   readonly relayer: Uint8Array;
@@ -75,7 +73,9 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/** Decodes a reply in any JSON that Go accepts. Returns undefined for an empty reply. Throws a plain error for other bytes. */
+/**
+ * Decodes a reply from any JSON that Go accepts. Returns undefined for an empty reply. Throws a plain error for any other bytes.
+ */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
@@ -91,7 +91,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 if a reply is not encoded as in ibc-go. Accepts acknowledgements that are not replies. */
+/** Throws channel/16 if a reply is not encoded as ibc-go encodes it. Accepts acknowledgements that are not replies. */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

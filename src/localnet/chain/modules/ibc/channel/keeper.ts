@@ -25,10 +25,10 @@ import {
 import * as channelStore from "./channel-store.ts";
 import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 
-/** The value of a received packet's receipt on an unordered channel. */
+/** The value stored as a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
-/** Verifies and records a received packet. Returns false without changes if it was received before. Throws `ModuleError`. */
+/** Verifies and records a packet. Returns false without changes if the packet was received before. Throws `ModuleError`. */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
@@ -48,7 +48,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet in a recheck, which need not verify the packet's proof again. Throws `ModuleError`. */
+/** Records a packet in a recheck, without verifying the packet's proof again. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const { ordering } = channelStore.requireChannel(context, packet.destination, packet.destination.channelId);
   return markReceived(context, packet, ordering);
@@ -111,7 +111,9 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
   return true;
 }
 
-/** Stores a packet's commitment, which a relayer proves to the counterparty. Returns its sequence. Throws `ModuleError`. */
+/**
+ * Stores a packet's commitment, which a relayer proves to the counterparty. Returns the packet's sequence. Throws `ModuleError`.
+ */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
   const channel = channelStore.requireChannel(context, source, source.channelId);
@@ -153,7 +155,10 @@ export interface ClosedProof {
   readonly upgradeSequence: bigint;
 }
 
-/** Verifies that a packet can no longer arrive. Returns false without changes if it has no commitment. Throws `ModuleError`. */
+/**
+ * Verifies that a packet can no longer arrive. Returns false without changes if the packet has no commitment. Throws
+ * `ModuleError`.
+ */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = channelStore.requireChannel(context, packet.source);
   requireCounterparty("destination", packet.destination, channel);
@@ -212,7 +217,7 @@ function sentKey({ source, sequence }: Packet): channelStore.PacketKey {
   return { ...source, sequence };
 }
 
-/** Returns whether a packet has a commitment. Throws channel/13 if the commitment belongs to another packet. */
+/** Returns whether a packet has a commitment. Throws channel/13 if the stored commitment belongs to another packet. */
 function isCommitted(context: Context, packet: Packet): boolean {
   const commitment = channelStore.packets.commitments.get(context, sentKey(packet));
   if (commitment === undefined) return false;
@@ -223,7 +228,10 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/** Verifies that a packet was not received: an ordered channel still expects it, or an unordered channel has no receipt. */
+/**
+ * Verifies that a packet was not received: an ordered channel still expects the packet, or an unordered channel has no receipt
+ * for it.
+ */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },

@@ -33,7 +33,6 @@ export function validateChannel({ state, ordering, connectionHops, counterparty 
   if (channelId !== "") requireCounterpartyId(channelId);
 }
 
-/** Checks the id of a counterparty's channel. */
 export function requireCounterpartyId(channelId: string): void {
   wrapErrors("invalid counterparty channel ID", () => validateChannelId(channelId));
 }
@@ -45,7 +44,6 @@ export function requireState({ state }: Channel, expected: State, words: string)
   );
 }
 
-/** Checks the port of a message. */
 export function requirePort({ portId }: { readonly portId: string }): void {
   wrapErrors("invalid port ID", () => validatePortId(portId));
 }

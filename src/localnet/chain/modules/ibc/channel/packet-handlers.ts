@@ -27,7 +27,6 @@ import { requireProof } from "./messages.ts";
 // The messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay the
 // same packets, and a late relayer must not lose the other messages in its transaction.
 
-/** Options and dependencies of the handlers. */
 export interface RelayDeps {
   readonly router: PortRouter;
   readonly bech32Prefix: string;
@@ -41,15 +40,14 @@ const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
-/** What a message does with its packet. */
 interface RelayStep {
   /** The packet's end on this chain. */
   readonly end: "source" | "destination";
   /** The step's name in the errors that `verify` throws. */
   readonly name: string;
-  /** Verifies and records the packet. Returns false if it was relayed before. */
+  /** Verifies and records the packet. Returns false if the packet was relayed before. */
   readonly verify: (packet: Packet) => boolean;
-  /** Calls the application. */
+  /** Passes the packet to the application. */
   readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
 }
 
@@ -138,7 +136,9 @@ class Refused extends Error {
   }
 }
 
-/** Calls the application. If it refuses the packet, its writes are dropped, but its events are kept with a prefix. */
+/**
+ * Calls the application. If the application refuses the packet, its writes are dropped, and its events are kept with a prefix.
+ */
 function callReceiver(
   context: Context,
   application: IBCModule,
@@ -215,7 +215,7 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/** The kind of a message in CheckTx. "other" means that it is not a relayer's message. */
+/** A message's kind in CheckTx. "other" means that the message is not a relayer's. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**

@@ -110,7 +110,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   },
 });
 
-/** Checks a request's ids. Throws gRPC status InvalidArgument. */
+/** Checks a request's port and channel ids. Throws gRPC status InvalidArgument for an invalid id. */
 function checkEnd({ portId, channelId }: ChannelEndpoint): void {
   checkArgument(() => {
     validatePortId(portId);
@@ -118,12 +118,12 @@ function checkEnd({ portId, channelId }: ChannelEndpoint): void {
   });
 }
 
-/** Returns a channel. Throws gRPC status NotFound. */
+/** Returns a channel. Throws gRPC status NotFound for an unknown channel. */
 function channelOf(context: Context, end: ChannelEndpoint): Channel {
   return requireFound(channels.get(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
 }
 
-/** Formats a channel's name as ibc-go's queries do. */
+/** Formats a channel's ids as in the error messages of ibc-go's queries. */
 function endText({ portId, channelId }: ChannelEndpoint): string {
   return `port-id: ${portId}, channel-id ${channelId}`;
 }
@@ -138,7 +138,7 @@ function checkPacket(request: PacketKey): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** Checks the sequences. As in ibc-go, the error message contains the invalid sequence's index. */
+/** Rejects a request with a zero sequence. As in ibc-go, the error message contains the sequence's index in the list. */
 function checkSequences(numbers: readonly bigint[]): void {
   const index = numbers.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
@@ -168,7 +168,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page of acknowledgements. If the request lists packets, returns their acknowledgements without paging. */
+/** Returns a page of acknowledgements. If the request lists packets, returns all their acknowledgements without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,

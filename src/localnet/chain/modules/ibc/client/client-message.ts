@@ -26,12 +26,12 @@ import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/hei
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
-/** The content of a client update: a header, or two contradictory headers. */
+/** The content of a client update: a header, or two conflicting headers (misbehaviour). */
 export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded. */
+/** Decodes a client message from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -67,8 +67,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns a header's trusted validators. Each header must include them, because the client stores only their hash. Throws
- * ErrInvalidValidatorSet if their hash differs from the hash in the trusted consensus state.
+ * Returns a header's trusted validators. Each header must include these validators, because the client stores only the set's
+ * hash. Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -215,7 +215,7 @@ interface HeaderPair {
   readonly second: Header;
 }
 
-/** Stateless checks of a misbehaviour message (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Performs the stateless checks of misbehaviour (`Misbehaviour.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateMisbehaviour(misbehaviour: Misbehaviour, block: VerifyingBlock): void {
   const { first, second } = headersOf(misbehaviour);
   const named = [
@@ -267,7 +267,9 @@ export function verifyMisbehaviour(
   );
 }
 
-/** Returns whether two verified headers contradict each other: different blocks at one height, or times out of order. */
+/**
+ * Returns whether two verified headers conflict: different blocks at one height, or times that do not increase with the height.
+ */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
@@ -323,7 +325,7 @@ function verifySigners(
   );
 }
 
-/** Runs a CometBFT check. An error becomes ErrInvalidMisbehaviour. */
+/** Runs a CometBFT check. Converts an error to ErrInvalidMisbehaviour. */
 function orMisbehaviour(check: () => void, words: (reason: string) => string): void {
   try {
     check();
@@ -346,7 +348,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Checks that the header's own validators signed it with more than two thirds of their voting power. */
+/** Checks that the header's own validators signed the header with more than two thirds of their voting power. */
 function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

@@ -25,12 +25,11 @@ import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.t
 import * as keys from "../host/keys.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** A client state, with the client's type. */
 export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/** Decodes a client state from its Any. Throws `ModuleError` if it is absent, cannot be decoded or has an unsupported type. */
+/** Decodes a client state from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -91,7 +90,7 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, undecodable or of another type. */
+/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` for an absent or undecodable Any, or another type. */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
@@ -159,7 +158,7 @@ export interface ClientStore {
   readonly nextConsensusState: (height: Height) => ConsensusState | undefined;
 }
 
-/** Opens a client's store. The client need not exist. */
+/** Opens a client's store, even if the client does not exist. */
 export function openClientStore(context: Context, clientId: string): ClientStore {
   const store = context.store(keys.STORE_NAME);
   const prefix = keys.clientPrefix(clientId);
@@ -217,7 +216,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
   };
 }
 
-/** A client's status. "Unauthorized" means that the params do not allow its type. */
+/** A client's status. "Unauthorized" means that the params do not allow the client's type. */
 export type ClientStatus = "Active" | "Expired" | "Frozen" | "Unauthorized";
 
 /** Returns a client's status at this block. As in ibc-go, "Frozen" takes precedence over "Expired". */
@@ -248,7 +247,7 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Opens a client. Throws client/4 if it does not exist, by default with its id as the message. */
+/** Opens a client. Throws client/4 if the client does not exist, by default with its id as the message. */
 export function openClient(
   context: Context,
   clientId: string,
@@ -270,7 +269,10 @@ export function requireActive(
   if (status !== "Active") throw ibcErrors.ErrClientNotActive(words(status));
 }
 
-/** Returns the counterparty's time, in nanoseconds, at a height that the client stores. Throws client/7. */
+/**
+ * Returns the counterparty's time at a height, in nanoseconds. Throws client/4 for an unknown client, and client/7 if the client
+ * stores no consensus state at the height.
+ */
 export function timestampAt(context: Context, clientId: string, height: Height): bigint {
   const { client, store } = openClient(context, clientId);
   if (client.type === LOCALHOST) return context.timeNs;

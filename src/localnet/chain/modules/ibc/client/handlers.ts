@@ -103,13 +103,12 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 
 /**
  * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks skip signatures in
- * misbehaviour, because the sender must pay before signatures are verified.
+ * misbehaviour, because signatures must not be verified before the sender pays.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
 }
 
-/** The packed states in MsgCreateClient. */
 type ClientStates = Pick<wire.MsgCreateClient, "clientState" | "consensusState" | "signer">;
 
 function packedStates({ clientState, consensusState }: ClientStates): readonly signed.PackedPart[] {

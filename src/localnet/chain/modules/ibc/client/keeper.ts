@@ -33,7 +33,10 @@ import { isAllowedClient } from "../host/params.ts";
 /** Number of the next client, starting at 0. */
 export const clientSequence = createSequence(STORE_NAME, utf8("nextClientSequence"), 0n);
 
-/** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
+/**
+ * Creates a client from a client state and the consensus state at its latest height. Returns the client's id. Throws
+ * `ModuleError`.
+ */
 export function createClient(
   context: Context,
   clientState: Any | undefined,
@@ -59,11 +62,11 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height of every frozen client. As in ibc-go, it does not depend on the misbehaviour's height. */
+/** The frozen height of every frozen client. As in ibc-go, this height does not depend on the misbehaviour's height. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
- * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the client and
+ * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). Verified misbehaviour freezes the client and
  * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
  * consensus state, even below the latest height. Throws `ModuleError`.
  */
@@ -90,7 +93,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
  * Gas limit outside a block for a transaction that contains a slow signature, enough for about 180 signatures. The limit is low
- * because nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
+ * because nobody pays for CheckTx and simulations. With a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
@@ -127,7 +130,7 @@ function isMisbehaviour(message: clientMessage.ClientMessage, store: ClientStore
 
 /**
  * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
- * look for contradictions. A recheck skips the verification. Throws `ModuleError`.
+ * check for misbehaviour. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -138,7 +141,8 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 
 /**
  * Opens an active Tendermint client. The client's status is checked before the header, because only a recovery may revive an
- * expired or frozen client. Throws client/4 with `words`, client/29 or client/23.
+ * expired or frozen client. Throws client/4 with `words` for an unknown client, client/29 for an inactive client, and client/23
+ * for the localhost client.
  */
 function openForUpdate(
   context: Context,
@@ -164,7 +168,10 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
   return height;
 }
 
-/** Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, to limit its gas. */
+/**
+ * Deletes the oldest consensus state if it has expired. As in ibc-go, an update deletes at most one state, which limits the
+ * update's gas.
+ */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
   const oldest = height === undefined ? undefined : store.consensusState(height);
@@ -239,7 +246,7 @@ function settingsOf(state: ClientState): Uint8Array {
   }).finish();
 }
 
-/** Creates the localhost client, through which a chain tracks itself. */
+/** Creates the localhost client, through which the chain tracks itself. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,
@@ -247,7 +254,7 @@ export function createLocalhostClient(context: Context): void {
   });
 }
 
-/** Sets the localhost client's latest height to this block. Does nothing if the params do not allow its type. */
+/** Sets the localhost client's latest height to the current height. Does nothing if the params do not allow localhost clients. */
 export function updateLocalhostClient(context: Context): void {
   const store = openClientStore(context, LOCALHOST);
   const client = store.clientState();

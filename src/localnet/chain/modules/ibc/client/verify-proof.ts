@@ -52,7 +52,10 @@ function verifyAbsent(context: Context, request: PathProof): void {
   if (!result.ok) throw commitmentError(result.error);
 }
 
-/** Returns an active client. Throws client/4 or client/29. */
+/**
+ * Returns a proof's client. Throws client/4 for an unknown client, client/29 for an inactive client, and commitment/3 for an
+ * empty prefix.
+ */
 function activeClient(context: Context, { clientId, prefix }: PathProof): clientStore.OpenClient {
   const opened = clientStore.openClient(context, clientId);
   clientStore.requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
@@ -139,12 +142,12 @@ function requireSentinel(proof: Uint8Array): void {
     throw ibcErrors.ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
-/** Prints a path as Go prints the struct. */
+/** Prints a path as Go prints the `MerklePath` struct. */
 function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof's failure, whose message ends with the description of ibc-go's error. */
+/** Converts a proof failure to an error. The failure's message ends with the description of ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -153,7 +156,6 @@ function commitmentError({ text }: ProofFailure): errors.ModuleError {
   return ibcErrors.ErrInvalidProof(text);
 }
 
-/** A proof in a message. */
 export interface MessageProof {
   /** Encoded `MerkleProof`. */
   readonly proof: Uint8Array;

@@ -8,7 +8,7 @@ import * as ibcErrors from "../host/errors.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
 
-/** Id of a chain's connection to itself. */
+/** Id of the chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** Number of the next connection, starting at 0. */
@@ -49,19 +49,19 @@ export function createLocalhostConnection(context: Context): void {
   });
 }
 
-/** Returns a connection in any state. Throws connection/3. */
+/** Returns a connection in any state. Throws connection/3 if the connection does not exist. */
 export function requireConnection(context: Context, connectionId: string): wireConnection.ConnectionEnd {
   const connection = connections.get(context, connectionId);
   if (connection === undefined) throw ibcErrors.ErrConnectionNotFound(connectionId);
   return connection;
 }
 
-/** Returns an open connection. Throws connection/3 or connection/6. */
+/** Returns an open connection. Throws connection/3 if the connection does not exist, and connection/6 if it is not open. */
 export function requireOpenConnection(context: Context, connectionId: string): wireConnection.ConnectionEnd {
   return requireOpen(requireConnection(context, connectionId));
 }
 
-/** Returns the connection if it is open. Throws connection/6. */
+/** Returns the connection. Throws connection/6 if the connection is not open. */
 export function requireOpen(connection: wireConnection.ConnectionEnd): wireConnection.ConnectionEnd {
   if (connection.state === wireConnection.State.STATE_OPEN) return connection;
   throw ibcErrors.ErrInvalidConnectionState(
@@ -81,7 +81,7 @@ export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
 
-/** Stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
+/** Performs the stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9 for an invalid version. */
 export function validateVersion(version: wireConnection.Version | undefined): void {
   if (version === undefined) throw ibcErrors.ErrInvalidConnectionVersion("version cannot be nil");
   if (trimGoSpace(version.identifier) === "")
@@ -90,7 +90,10 @@ export function validateVersion(version: wireConnection.Version | undefined): vo
   if (blank >= 0) throw ibcErrors.ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
-/** Returns whether a supported version has the version's identifier and all its features, of which there must be at least one. */
+/**
+ * Returns whether a supported version has the same identifier and includes all requested features. At least one feature is
+ * required.
+ */
 export function isSupportedVersion(
   supported: readonly wireConnection.Version[],
   version: wireConnection.Version,
@@ -103,7 +106,10 @@ export function isSupportedVersion(
   );
 }
 
-/** Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10. */
+/**
+ * Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10 if
+ * there is no common version.
+ */
 export function pickVersion(counterparty: readonly wireConnection.Version[]): wireConnection.Version {
   for (const { identifier, features } of SUPPORTED_VERSIONS) {
     const other = counterparty.find((version) => version.identifier === identifier);

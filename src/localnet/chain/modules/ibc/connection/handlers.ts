@@ -95,7 +95,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** The connection end that a step writes, with its id. */
+/** The connection end that a step writes, and its connection id. */
 interface Written {
   readonly id: string;
   readonly end: ConnectionEnd;
@@ -123,7 +123,7 @@ function openInit(context: Context, message: wire.MsgConnectionOpenInit): Writte
   return { id, end: { clientId, versions, state: State.STATE_INIT, counterparty, delayPeriod } };
 }
 
-/** Accepts a connection that the counterparty has started. Each success creates a new connection. */
+/** Accepts a connection that the counterparty has started. Each successful message creates another connection. */
 function openTry(context: Context, message: wire.MsgConnectionOpenTry): Written {
   const { clientId, counterpartyVersions: versions, delayPeriod } = message;
   const counterparty = counterpartyOf(message);
@@ -180,7 +180,7 @@ function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefin
   );
 }
 
-/** Verifies that the counterparty stores its end. `own.id` is empty until the counterparty can know it. */
+/** Verifies that the counterparty stores its end of the connection. `own.id` is empty until the counterparty can know this id. */
 function verifyCounterparty(
   context: Context,
   own: Written,
@@ -196,7 +196,7 @@ function verifyCounterparty(
   verifyRemoteValue(context, own.end, proven, ConnectionEnd.encode(expected).finish());
 }
 
-/** Returns the counterparty with its prefix, which Go encodes even if empty. */
+/** Returns the counterparty with its prefix, which Go encodes even if the prefix is empty. */
 function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };

@@ -47,7 +47,10 @@ export const connectionQueries: readonly QueryHandler[] = queryHandlers(wire.Que
   ConnectionParams: connectionParams.query,
 });
 
-/** Returns the state of a connection's client, without checking the id. Throws gRPC status NotFound. */
+/**
+ * Returns the state of a connection's client, without checking the connection id. Throws gRPC status NotFound if the connection
+ * or client does not exist.
+ */
 export function clientStateOf(
   context: Context,
   connectionId: string,
@@ -62,7 +65,10 @@ export function clientStateOf(
   };
 }
 
-/** Returns a consensus state of a connection's client like {@link clientStateOf}. */
+/**
+ * Returns a consensus state of a connection's client. Like {@link clientStateOf}, does not check the connection id and throws
+ * gRPC status NotFound.
+ */
 export function consensusStateOf(
   context: Context,
   connectionId: string,

@@ -9,19 +9,17 @@ import type { ChannelEndpoint } from "./packet.ts";
 
 /** Length of a Go pointer printed in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
-/** Length of a capability's number. */
+/** Length of a capability's index, in bytes. */
 const INDEX_BYTES = 8;
-/** Length of the key under which the next number is stored, "index". */
+/** Length of the key "index", under which the next capability index is stored. */
 const NEXT_INDEX_KEY = 5;
-/** Length of the key under which the owners are stored: "capability_index" and the number. */
+/** Length of the key under which a capability's owners are stored: "capability_index" and the index. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
-/** Returns the capability name for a port. */
 export function portCapability(portId: string): string {
   return `ports/${portId}`;
 }
 
-/** Returns the capability name for a channel. */
 export function channelCapability({ portId, channelId }: ChannelEndpoint): string {
   return `capabilities/ports/${portId}/channels/${channelId}`;
 }
@@ -70,7 +68,7 @@ export function chargePort(context: Context, owner: string, portId: string): voi
   chargeClaim(context, owner, name);
 }
 
-/** Charges for the two in-memory entries, which map a pointer to the name and the name to the number. */
+/** Charges for two in-memory entries: the name by pointer, and the capability's index by name. */
 function chargeNames(context: Context, owner: string, name: string): void {
   chargeWrite(context.gas, forwardKeyBytes(owner), name.length);
   chargeWrite(context.gas, `${owner}/rev/${name}`.length, INDEX_BYTES);
@@ -80,7 +78,7 @@ function forwardKeyBytes(owner: string): number {
   return `${owner}/fwd/`.length + POINTER_BYTES;
 }
 
-/** Returns the length of `CapabilityOwners` in protobuf. */
+/** Returns the length of the encoded `CapabilityOwners` message, in bytes. */
 function ownersBytes(owners: readonly string[], name: string): number {
   return owners.reduce(
     (sum, owner) => sum + fieldBytes(fieldBytes(owner.length) + fieldBytes(name.length)),
@@ -88,7 +86,7 @@ function ownersBytes(owners: readonly string[], name: string): number {
   );
 }
 
-/** Returns the total length of a field whose content has this length: tag, length, content. */
+/** Returns the encoded length of a protobuf field (tag, length and content) whose content has `length` bytes. */
 function fieldBytes(length: number): number {
   return (length < 0x80 ? 2 : 3) + length;
 }

@@ -95,12 +95,12 @@ export const ErrInvalidUpgradeTimeout = channel(35, "upgrade timeout is invalid"
 export const ErrTimeoutNotReached = channel(39, "timeout not reached");
 export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 
-/** For a port without an application or an unknown channel (ibc-go's `capability` module). */
+/** Thrown for a port without an application or an unknown channel (ibc-go's `capability` module). */
 export const ErrCapabilityNotFound = errorsOf("capability")(7, "capability not found");
 
 /**
- * Runs a CometBFT check. Its error becomes an unregistered error wrapped with `words`, because CometBFT's errors have no codes
- * and the SDK reports plain Go errors as code 1 in the codespace "undefined".
+ * Runs a CometBFT check. An error becomes an unregistered error wrapped with `words`, because CometBFT's errors have no codes and
+ * the SDK reports plain Go errors as code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
@@ -111,7 +111,7 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/** Decodes untrusted bytes. An error becomes an unregistered error with the prefix of Go's decoder, "proto: ". */
+/** Decodes untrusted bytes. An error becomes an unregistered error with the prefix "proto: ", as from Go's decoder. */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();

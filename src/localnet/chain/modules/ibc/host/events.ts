@@ -21,13 +21,11 @@ function emit(
   context.emit(event("message", [["module", module]]));
 }
 
-/** The client that an event is about. */
 export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
 }
 
-/** Emits the events for a new client. */
 export function emitClientCreated(context: Context, client: EventClient, height: Height): void {
   const attributes = [...clientAttributes(client), ["consensus_height", formatHeight(height)] as const];
   emit(context, "ibc_client", "create_client", attributes);
@@ -38,7 +36,9 @@ export function emitMisbehaviour(context: Context, client: EventClient): void {
   emit(context, "ibc_client", "client_misbehaviour", clientAttributes(client));
 }
 
-/** Emits the events for an update. The attribute `header` contains the hex bytes of `message`, the client message as an Any. */
+/**
+ * Emits the events for a client update. The attribute `header` contains the hex bytes of `message`, the client message as an Any.
+ */
 export function emitClientUpdated(context: Context, client: EventClient, height: Height, message: Any): void {
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
@@ -49,7 +49,6 @@ export function emitClientUpdated(context: Context, client: EventClient, height:
   ]);
 }
 
-/** Emits the events for a recovered client. */
 export function emitClientRecovered(context: Context, { clientId, clientType }: EventClient): void {
   emit(context, "ibc_client", "recover_client", [
     ["subject_client_id", clientId],
@@ -82,7 +81,7 @@ export function emitConnectionStep(
 
 /**
  * Emits the events for a step of the opening or closing handshake, or for an ordered channel that a timeout closes
- * (`channel_close`). Only the first two steps include the version.
+ * (`channel_close`). Only the events for the first two steps include the version.
  */
 export function emitChannelStep(
   context: Context,
@@ -135,7 +134,6 @@ export function emitPacketAcknowledged(context: Context, packet: Packet, channel
   emit(context, "ibc_channel", "acknowledge_packet", [...idsOf(packet), ...bothConnections(channel)]);
 }
 
-/** Emits the events for a packet that has timed out. */
 export function emitPacketTimedOut(context: Context, packet: Packet, channel: Channel): void {
   const connection = ["connection_id", connectionOf(channel)] as const;
   emit(context, "ibc_channel", "timeout_packet", [...idsOf(packet), connection, orderingOf(channel)]);
@@ -160,7 +158,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** Returns the connection under two names, because ibc-go still emits the old name. */
+/** Returns the connection id under two attribute names, because ibc-go still emits the old name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];

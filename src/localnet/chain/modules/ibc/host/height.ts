@@ -9,7 +9,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 /** Height 0 in revision 0: Go's zero value, which means "none". */
 export const ZERO_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 0n };
 
-/** Prints "revision-height". */
+/** Formats a height as "revision-height". */
 export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
@@ -19,7 +19,7 @@ export function goHeight({ revisionNumber, revisionHeight }: Height): string {
   return `{${revisionNumber} ${revisionHeight}}`;
 }
 
-/** Parses "revision-height". Returns undefined for any other string or for numbers that exceed uint64. */
+/** Parses a height of the form "revision-height". Returns undefined for any other string, and for numbers that exceed uint64. */
 export function parseHeight(text: string): Height | undefined {
   const match = HEIGHT.exec(text);
   if (match === null) return undefined;

@@ -15,7 +15,7 @@ const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
 const MAX_LENGTH = 64;
 const MAX_PORT_ID_LENGTH = 128;
 
-/** Checks a client id (ICS-24). Like the functions below, throws ErrInvalidID. */
+/** Checks a client id (ICS-24). Throws ErrInvalidID, like the other identifier checks. */
 export const validateClientId = createCheck((id) => idError(id, 9));
 export const validateConnectionId = createCheck(connectionIdError);
 export const validateChannelId = createCheck((id) => idError(id, 8));
@@ -28,7 +28,7 @@ function createCheck(errorOf: (id: string) => ModuleError | undefined): (id: str
   };
 }
 
-/** Returns the error for an invalid connection id, or undefined. */
+/** Returns the error for an invalid connection id, or undefined if the id is valid. */
 export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, 10);
 }

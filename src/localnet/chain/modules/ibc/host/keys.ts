@@ -6,16 +6,15 @@ import { formatHeight } from "./height.ts";
 /** Name of the module and its store. The store paths follow ICS-24, because counterparties verify proofs of the entries. */
 export const STORE_NAME = "ibc";
 
-/** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
 /** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with it. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}", like {@link CONNECTIONS_PREFIX}. */
+/** Prefix of channel ends, before "/ports/{port}/channels/{channel}". Excludes the slash, like {@link CONNECTIONS_PREFIX}. */
 export const CHANNELS_PREFIX = utf8("channelEnds");
 
-/** Key of the client state, stored as an Any within the client's store. */
+/** Key of the client state within the client's store. The value is an Any. */
 export const CLIENT_STATE = utf8("clientState");
 
 const ITERATION_PREFIX = utf8("iterateConsensusStates");
@@ -42,7 +41,7 @@ export function processedHeightKey(height: Height): Uint8Array {
 
 /**
  * Returns the key for an iteration entry. The value is the {@link consensusStateKey}. Iteration keys sort by height. Consensus
- * state keys sort as text, so that 1000 precedes 33.
+ * state keys, in contrast, sort as text, so that 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
@@ -54,7 +53,7 @@ export interface HeightBounds {
   readonly below?: Height;
 }
 
-/** Returns the range of the iteration keys of these heights. The end is exclusive. */
+/** Returns the range of the iteration keys for these heights, with an exclusive end. */
 export function iterationRange({ from, below }: HeightBounds): readonly [start: Uint8Array, end: Uint8Array] {
   const start = from === undefined ? ITERATION_PREFIX : iterationKey(from);
   // The first key after all iteration keys is their prefix with the last letter "s" increased to "t".
@@ -62,7 +61,6 @@ export function iterationRange({ from, below }: HeightBounds): readonly [start: 
   return [start, end];
 }
 
-/** Reads the height from an iteration key. */
 export function heightOfIterationKey(key: Uint8Array): Height {
   const at = ITERATION_PREFIX.length;
   return {
@@ -76,28 +74,26 @@ export function consensusStatesPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/consensusStates/`);
 }
 
-/** Names of a channel's sequence entries. Each contains the next packet's number, 8 bytes big-endian. */
+/** Names of a channel's sequence entries. Each entry contains the next packet's sequence, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
 /** Names of the entries that a channel has for each packet. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
-/** Returns a channel end's path (`Channel`). */
 export function channelPath(end: ChannelEndpoint): string {
   return `channelEnds/${endPath(end)}`;
 }
 
-/** Returns the path of one of a channel's sequences. */
 export function sequencePath(name: SequenceName, end: ChannelEndpoint): string {
   return `${name}/${endPath(end)}`;
 }
 
-/** Returns the path of the counterparty's channel upgrade. No channel on this chain has one. */
+/** Returns the path of the counterparty's channel upgrade. No channel on this chain has an upgrade. */
 export function upgradePath(end: ChannelEndpoint): string {
   return `channelUpgrades/counterpartyUpgrade/${endPath(end)}`;
 }
 
-/** Returns the path for the sequence of the first packet after a channel upgrade. No channel on this chain has one. */
+/** Returns the path for the first packet sequence after a channel upgrade. No channel on this chain has an upgrade. */
 export function startPath(end: ChannelEndpoint): string {
   return `recvStartSequence/${endPath(end)}`;
 }

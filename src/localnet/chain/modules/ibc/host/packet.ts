@@ -12,7 +12,7 @@ export interface ChannelEndpoint {
   readonly channelId: string;
 }
 
-/** When the receiving chain stops accepting a packet. Zero means never. */
+/** The height and time at which the receiving chain stops accepting a packet. A zero height or timestamp means no limit. */
 export interface Timeout {
   readonly height: Height;
   /** Nanoseconds since the Unix epoch. */
@@ -41,7 +41,7 @@ export function packetOf({ packet }: { readonly packet: WirePacket | undefined }
   };
 }
 
-/** Stateless checks of a packet (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
+/** Performs the stateless checks of a packet (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validatePacket({ source, destination, sequence, timeout, data }: Packet): void {
   wrapErrors("invalid source port ID", () => validatePortId(source.portId));
   wrapErrors("invalid destination port ID", () => validatePortId(destination.portId));
@@ -54,7 +54,9 @@ export function validatePacket({ source, destination, sequence, timeout, data }:
   if (data.length === 0) throw ErrInvalidPacket("packet data bytes cannot be empty");
 }
 
-/** Returns the 32-byte hash that the sending chain stores for a packet. It covers the timeout and the data's hash (ICS-4). */
+/**
+ * Returns the 32-byte hash that the sending chain stores for a packet. The hash covers the timeout and the data's hash (ICS-4).
+ */
 export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   const { revisionNumber, revisionHeight } = timeout.height;
   return sha256(

@@ -38,7 +38,7 @@ export function isAllowedClient(context: Context, clientType: string): boolean {
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Connection parameters, in nanoseconds. By default, a block of the counterparty is expected to take at most 30 s. */
+/** Connection parameters, in nanoseconds. By default, a counterparty's block is expected to take at most 30 s. */
 export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   store: STORE_NAME,
   key: utf8("connectionParams"),

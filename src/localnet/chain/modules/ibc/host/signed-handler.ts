@@ -19,7 +19,7 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Returns the signer of a message with packed parts. As in Go, decoding a transaction checks the parts' types. */
+/** Returns the signer of a message with packed parts (`Any`). As in Go, decoding a transaction checks the parts' types. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -29,7 +29,7 @@ export function packedSigner<T extends SignedMessage>(
   };
 }
 
-/** Rejects, with sdk/37, a message that ibc-go supports but this chain does not. */
+/** Creates a handler that rejects a message with sdk/37, because ibc-go supports the message but this chain does not. */
 export function unsupported(typeUrl: string): () => never {
   return () => {
     throw errors.ErrNotSupported(`${typeUrl} is not implemented`);
@@ -70,7 +70,9 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Checks or reads part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text after `prefix`. */
+/**
+ * Checks or reads part of a request. A `ModuleError` becomes gRPC status InvalidArgument, with `prefix` before the error's text.
+ */
 export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
@@ -81,7 +83,7 @@ export function checkArgument<T>(check: () => T, prefix = ""): T {
   }
 }
 
-/** Returns the value. If it is undefined, throws gRPC status NotFound with the message of `error`. */
+/** Returns the value. For undefined, throws gRPC status NotFound with the message of `error`. */
 export function requireFound<T>(value: T | undefined, error: () => errors.ModuleError): T {
   if (value === undefined) throw new errors.QueryError(errors.GrpcCode.NotFound, error().message);
   return value;
@@ -89,7 +91,7 @@ export function requireFound<T>(value: T | undefined, error: () => errors.Module
 
 /**
  * Reads a page of the entries for which `read` returns a value. ibc-go ignores the filter's page flag, so a page requested by
- * offset also contains the entries read before and after it: with offset 0, one entry more than the limit.
+ * offset also contains the entries read before and after the page: with offset 0, one entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
