@@ -83,7 +83,7 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
   if (alert === undefined) throw new Error("a runbook without an alert");
   const dashboards = new Set(
     alerts.map(
-      ({ cause: { dashboard, panel } }) => `"${DASHBOARD_TITLES.get(dashboard) ?? dashboard}" (${panel})`,
+      ({ cause: { dashboard, panel } }) => `"${panel}" in "${DASHBOARD_TITLES.get(dashboard) ?? dashboard}"`,
     ),
   );
   const condition = conditionOf(alert);
@@ -91,8 +91,8 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
   return [
     "## Rule",
     [
-      `- Alert: \`${alert.alert}\`, ${alert.severity}${rulesText(rules, condition)}`,
-      `- Dashboard: ${[...dashboards].join(", ")}`,
+      `- Alert: \`${alert.alert}\` (${alert.severity})${rulesText(rules, condition)}`,
+      `- Dashboard panel: ${[...dashboards].join("; ")}`,
       "- See also: [working on an alert](../README.md#working-on-an-alert)",
     ].join("\n"),
     ...(condition === undefined ? [] : [firesText(condition)]),
@@ -115,8 +115,8 @@ function firesText({ when, for: lasting }: Condition): string {
 function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   if (alerts.length === 0) return "";
   return condition === undefined
-    ? `, in ${ruleFiles(alerts)}`
-    : `; without the watchdog in ${ruleFiles(alerts)}`;
+    ? `, with its Prometheus rule in ${ruleFiles(alerts)}`
+    : `. If you do not run the watchdog, use the Prometheus rule in ${ruleFiles(alerts)}`;
 }
 
 /** Returns links to the files that contain the alerts' expressions. */

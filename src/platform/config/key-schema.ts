@@ -61,7 +61,7 @@ export function keySchema(schema: z.ZodType): KeySchema {
       }),
     ),
   );
-  if (!isKeySchema(json)) throw new Error("the configuration is not a section");
+  if (!isKeySchema(json)) throw new Error("the root of a configuration schema must be an object schema");
   return json;
 }
 

@@ -118,8 +118,9 @@ export function createBudgetController() {
   };
 }
 
-/** How far above the minimum the price stays, per mille: the normal value, and the maximum if other senders' gas varies a lot. */
+/** Normal margin of the price over its minimum while demand exceeds the market, per mille. */
 const STEADY_PERMILLE = 10n;
+/** Maximum of this margin, which grows with the variation in other senders' gas. */
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;

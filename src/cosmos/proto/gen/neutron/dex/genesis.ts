@@ -24,7 +24,7 @@ export interface GenesisState {
   limitOrderTrancheUserList: LimitOrderTrancheUser[];
   limitOrderExpirationList: LimitOrderExpiration[];
   poolMetadataList: PoolMetadata[];
-  /** Derived from the bank balances. An import checks nothing against it. */
+  /** Derived from the bank balances on export. An import ignores this list. */
   depositRecordList: DepositRecord[];
   /** Derived from tick_liquidity_list and pool_metadata_list. */
   poolList: Pool[];
