@@ -31,7 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** Returns a channel's next step. `own` is the counterparty of `theirs`; in state INIT, it does not name a counterparty yet. */
+/** Returns the next step for two channel ends that belong together. In state INIT, `own` does not name its counterparty yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];

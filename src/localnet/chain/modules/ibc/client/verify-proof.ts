@@ -53,8 +53,8 @@ function verifyAbsent(context: Context, request: PathProof): void {
 }
 
 /**
- * Returns a proof's client. Throws client/4 for an unknown client, client/29 for an inactive client, and commitment/3 for an
- * empty prefix.
+ * Returns the client that verifies a proof. Throws client/4 for an unknown client, client/29 for an inactive client, and
+ * commitment/3 for an empty prefix.
  */
 function activeClient(context: Context, { clientId, prefix }: PathProof): clientStore.OpenClient {
   const opened = clientStore.openClient(context, clientId);
