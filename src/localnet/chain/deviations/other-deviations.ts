@@ -11,7 +11,7 @@ export const ICQ_DEVIATIONS = {
   },
   icqOwnerRemoval: {
     subject: "removal of a query by its owner",
-    specification: '"and the submit timeout has not passed"',
+    specification: 'allowed while "the submit timeout has not passed"',
     deployed: "allowed at any time",
     here: 'allowed at any time: after the timeout, "any sender" includes the owner',
   },
@@ -32,16 +32,16 @@ export const ICQ_DEVIATIONS = {
     subject: "`tx_query_removal_limit`",
     specification: "at the end of each block, removes at most this many TX queries",
     deployed: "removes at most this many TX queries and this many transaction hashes; 0 means no limit",
-    here: "as deployed, which stays within the specification's limit",
+    here: "as deployed, within the specification's limit",
   },
   icqFailedProof: {
-    subject: "error code for a failed KV proof",
+    subject: "code for a failed KV proof",
     specification: "1112 exists",
     deployed: "1112 (9.1.3: 1107)",
     here: "1112",
   },
   icqAbsentProof: {
-    subject: "error code for an absent or undecodable proof",
+    subject: "code for an absent or undecodable proof",
     deployed: "1110 (9.1.3: 1107)",
     here: "1110",
   },
@@ -79,8 +79,8 @@ export const ICQ_DEVIATIONS = {
     isSwitch: true,
   },
   icqProofSpecs: {
-    subject: "specs for verifying proofs",
-    deployed: "taken from the client state",
+    subject: "proof specs",
+    deployed: "from the client state",
     here: "the SDK's two specs, which every Cosmos client has",
   },
   icqRemoteRevision: {
@@ -137,7 +137,7 @@ export const TRANSFER_DEVIATIONS = {
   transferCode2: {
     subject: "error code 2",
     specification: 'the contract\'s error text contains "rate limit exceeded"',
-    deployed: "every contract failure; the words are added to its text",
+    deployed: 'every contract failure; "rate limit exceeded" is added to its text',
     here: "as deployed: the reference limiter spells the error differently",
   },
   transferCode4: {
@@ -162,7 +162,7 @@ export const NODE_DEVIATIONS = {
     subject: "type of `app_oracle_responses`",
     specification: "counter",
     deployed: "gauge",
-    here: "gauge. Its values only grow, and restart at 0 with the process, so `rate` and `increase` work. The watchdog and the rules use the metric's name, not its type",
+    here: "gauge. Its values only grow, and restart at 0 with the process, so `rate` and `increase` apply. The watchdog and the rules go by name, not type",
   },
   extendedCommit: {
     subject: "first entry in a block's transactions",
