@@ -76,7 +76,7 @@ export const DEX_DEVIATIONS = {
     subject: "deposit position that fails",
     specification: "reported in `failed_deposits`",
     deployed: "reports only a position behind enemy lines; any other failed position fails the message",
-    here: "as specified. Failed stateless checks, the pause and missing coins still fail the message",
+    here: "as specified. Failed stateless checks, a paused module and missing coins still fail the message",
     isSwitch: true,
   },
   dexCrossedSwap: {
