@@ -213,10 +213,10 @@ describe("localnet profile", () => {
     expect(differences).toContainEqual({
       area: "interchainqueries",
       switch: "icqRemovedEvent",
-      subject: "`query_removed`",
+      subject: "`query_removed` event",
       specification: "four attributes",
-      deployed: "eight",
-      here: "four, as in the specification's table",
+      deployed: "eight attributes",
+      here: "four attributes, as in the specification's table",
       documented: "The `interchainqueries` module",
     });
   });

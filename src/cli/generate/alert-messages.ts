@@ -107,9 +107,9 @@ function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: Ex
     ["Fires when", lasting === "0s" ? when : `this has been true for ${lasting}: ${when}`],
     ["Thresholds:", thresholdTexts(thresholds).join(", ")],
     ["Mutes", mutedTexts(inhibits).join(", ")],
-    ["Example problem:", firing],
+    ["Message while firing, e.g.:", firing],
     ["Do first:", action === COMMON_ACTION ? "" : action],
-    ["Example once resolved:", resolved],
+    ["Message when resolved, e.g.:", resolved],
   ];
   const lines = facts.filter(([, text]) => text !== "").map(([label, text]) => `- ${label} ${text}`);
   const names = `\`${name}\`, \`${alertName(name)}\``;

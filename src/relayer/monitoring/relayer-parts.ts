@@ -45,7 +45,7 @@ export function rate(by: string, metric: string, selector: string): string {
   return `sum by (${by}) (rate(${M}_${metric}{${selector}}[$__rate_interval]))`;
 }
 
-/** Returns a graph. `series` maps legends to expressions. A legend that starts with "limit" denotes a dashed line. */
+/** Returns a graph. `series` maps legends to expressions. A series whose legend starts with "limit" is dashed. */
 export function plot(
   title: string,
   unit: PanelSpec["unit"],

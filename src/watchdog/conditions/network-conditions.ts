@@ -276,7 +276,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     description:
       "The clock of the watchdog's machine was changed or is wrong: the chain's newest block, the sources' clocks or the last stored poll contradict it. The watchdog continues with the time that it considers correct.",
     impact:
-      "No block is lost. Blocks are counted, but no month is closed unless the chain's time can be read, and new events can have wrong times.",
+      "No block is lost. New events can have wrong times, and a month is closed only if the chain's time can be read.",
     action:
       "Synchronise the clock of the watchdog's machine: start its time service, and let it step the clock.",
     for: "10m",

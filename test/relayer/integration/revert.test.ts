@@ -17,7 +17,7 @@ describe("a relayer whose chains go back to a snapshot", () => {
     net.log.filter(({ message }) => message === "the local chain was reset, its state is deleted").length;
 
   // One that stays behind the heights before, and one that is past them before anybody would think of a reset.
-  it.each([40n, 3n])(
+  it.each([150n, 3n])(
     "by %s blocks says so, and proves new values again at once",
     { timeout: 90_000 },
     async (blocks) => {
