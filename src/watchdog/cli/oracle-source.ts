@@ -27,7 +27,10 @@ export interface OracleOptions {
 }
 
 export function oracleOptions(): readonly Option[] {
-  return [...placeOptions(), new Option("--validator <name>", "validator to select; default: all validators")];
+  return [
+    ...placeOptions(),
+    new Option("--validator <name>", "validator to select; default: all validators"),
+  ];
 }
 
 /** Adds the options for reports on a watchdog's data. */
