@@ -85,9 +85,9 @@ export class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // They end what hangs. A slow machine fails no test: none measures time.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 90_000 } },
     passWithNoTests: false,
     env: inMemory,
     ...NATIVE_MODULES,

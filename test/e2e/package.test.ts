@@ -34,7 +34,7 @@ beforeAll(() => {
     symlinkSync(resolve(path), join(program, path));
   }
   mkdirSync(join(folder, "empty"));
-}, 60_000);
+}, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The folders of the packages that are installed with this one on this machine. */

@@ -59,7 +59,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await afternoon.close();
-}, 60_000);
+}, 240_000);
 
 const alertsOf = z.object({ alerts: z.array(z.object({ name: z.string(), state: z.string() })) });
 

@@ -79,7 +79,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
-}, 60_000);
+}, 240_000);
 
 const status = z.object({ blocks: z.object({ good: z.number() }) });
 

@@ -118,7 +118,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
-}, 60_000);
+}, 240_000);
 
 const alertOf = (name: string): string =>
   RELAYER_GROUP.alerts.find((one) => one.name === name)?.alert ?? `no alert ${name}`;

@@ -109,7 +109,7 @@ describe("the status page", () => {
     expect(loads).toEqual([]);
     await page.evaluate("document.activeElement.blur()");
     await page.clock.runFor(60_000);
-    await expect.poll(() => loads, { timeout: 30_000 }).toEqual(["load"]);
+    await expect.poll(() => loads, { timeout: 90_000 }).toEqual(["load"]);
   });
 
   it("says that it is old, in an open tab and in a cache", async () => {

@@ -119,7 +119,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
-}, 60_000);
+}, 240_000);
 
 describe("the alerts of the watchdog", () => {
   it("have a fault here, or a reason for having none", () => {

@@ -104,7 +104,7 @@ function replace(label: string, code: Uint8Array): void {
 }
 
 async function nextReport(text: string): Promise<string> {
-  await expect.poll(() => reports.some((line) => line.includes(text)), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => reports.some((line) => line.includes(text)), { timeout: 60_000 }).toBe(true);
   return reports.find((line) => line.includes(text)) ?? "";
 }
 

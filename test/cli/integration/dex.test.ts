@@ -247,7 +247,7 @@ describe("relaywatch tx dex", () => {
     expect((await tx("withdraw-filled-limit-order", "t||2", "--from", "bob")).message).toContain(
       "Cannot withdraw additional liqudity",
     );
-  }, 30_000);
+  }, 240_000);
 
   it("prints what a message returned, as a table and with --json", async () => {
     const order = ["place-limit-order", BOB, "untrn", "uibcatom", "22950", "1000", "--from", "bob"];
@@ -267,7 +267,7 @@ describe("relaywatch tx dex", () => {
     const failed = await tx("cancel-limit-order", "t||0", "--gas", "100000", "--from", "alice", "--json");
     expect(failed).toMatchObject({ exitCode: 1 });
     expect(JSON.parse(failed.out)).not.toHaveProperty("resp");
-  }, 30_000);
+  }, 240_000);
 
   it("prints with --dry-run what the message would return, and sends nothing", async () => {
     const before = await query("list-limit-order-tranche-user", "--json");

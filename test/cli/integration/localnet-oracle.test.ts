@@ -9,7 +9,7 @@ import { runCommand } from "../../support/cli-chain.ts";
 import { startParts } from "../../support/localnet-parts.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";
 
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: 60_000 };
 
 let lease: PortLease;
 let home: string;

@@ -22,7 +22,7 @@ import { startParts } from "../../support/localnet-parts.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";
 import { collectingLogger, type LogLine } from "../../support/collecting-logger.ts";
 
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: 60_000 };
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
 const BOTH = ["local", "remote"] as const;
 

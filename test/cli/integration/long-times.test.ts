@@ -38,7 +38,7 @@ beforeAll(async () => {
   chain = createScenarioChain(CHAINS.local, client, signal);
   await net.mineUntil(hasPrice);
   beginning = net.snapshot();
-}, 60_000);
+}, 240_000);
 beforeEach(() => net.revert(beginning));
 afterAll(async () => {
   client.close();
@@ -69,7 +69,7 @@ async function send(type: string, fields: JsonObject): Promise<void> {
 }
 
 describe("a localnet plays block by block", () => {
-  it("a month of the oracle's life with its payment", { timeout: 60_000 }, async () => {
+  it("a month of the oracle's life with its payment", { timeout: 240_000 }, async () => {
     const stats = async () =>
       listAt(await chain.ask("neutron.revenue.Query", "ValidatorsStats", {}), "stats");
     const [count, votes] = [
@@ -95,7 +95,7 @@ describe("a localnet plays block by block", () => {
     expect(Number(at((await stats())[0] ?? null, count))).toBeLessThan(4);
   });
 
-  it("an unbonding of 21 days", { timeout: 60_000 }, async () => {
+  it("an unbonding of 21 days", { timeout: 240_000 }, async () => {
     const validators = await chain.ask("cosmos.staking.v1beta1.Query", "Validators", {});
     const stake = {
       delegator_address: alice,
@@ -118,7 +118,7 @@ describe("a localnet plays block by block", () => {
     expect([await unbonding(), await balanceOf(alice)]).toEqual([0, before + 5_000_000n]);
   });
 
-  it("a client that expires", { timeout: 60_000 }, async () => {
+  it("a client that expires", { timeout: 240_000 }, async () => {
     const status = async () =>
       at(
         await chain.ask("ibc.core.client.v1.Query", "ClientStatus", { client_id: "07-tendermint-0" }),

@@ -19,7 +19,7 @@ beforeAll(async () => {
   end = await startParts(["local", "remote", "sidecar"], lease.offset, {
     validators: { local: [10n, 2n], remote: [10n] },
   });
-  await vi.waitFor(async () => expect(await hasPrice()).toBe(true), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await hasPrice()).toBe(true), { timeout: 60_000 });
 });
 
 afterAll(async () => {
@@ -61,7 +61,7 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
 describe("localnet rehearse", () => {
   it.each(Object.keys(PRINTED))(
     "%s is played to its end and taken back",
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async (name) => {
       const { message, out } = await localnet("rehearse", name);
       expect(message).toBeUndefined();

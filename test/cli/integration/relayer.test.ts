@@ -11,7 +11,7 @@ import { fixtureFile } from "../../support/fixture-file.ts";
 import { leasePort } from "../../support/port-lease.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
-const WAIT = { timeout: 25_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const { signal } = new AbortController();
 
 const GO_STORAGE = fileURLToPath(fixtureFile("go-relayer/leveldb"));

@@ -89,7 +89,7 @@ async function pass(duration: string): Promise<void> {
 const nowSeconds = async (): Promise<number> => seconds((await json("localnet", "time")).time);
 
 describe("a vesting year on a localnet", () => {
-  it("passes in five seconds, with what is spendable after each quarter", { timeout: 30_000 }, async () => {
+  it("passes in five seconds, with what is spendable after each quarter", { timeout: 90_000 }, async () => {
     const began = process.cpuUsage();
     const amount = 4_000_000_000n;
     const endTime = (await nowSeconds()) + YEAR_SECONDS;
@@ -130,7 +130,7 @@ describe("relaywatch tx vesting", () => {
   const fresh = (name: string): string => createTestKey(name).address;
 
   it("creates a periodic account from a file, a delayed one, and a locked one", {
-    timeout: 30_000,
+    timeout: 90_000,
   }, async () => {
     const start = await nowSeconds();
     const file = join(home, "periods.json");

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
-const WAIT = { timeout: 25_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 async function deadLetters(net: RelayedLocalnet): Promise<unknown> {
   const { host, port } = await net.relayer.http.ready;

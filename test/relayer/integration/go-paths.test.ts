@@ -4,7 +4,7 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
-const WAIT = { timeout: 25_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 /** Sends a request as axios 1.x does, the client of `getUnsuccessfulTxs` and `postResubmitTxs` of neutronjsplus. */
 async function axios(net: RelayedLocalnet, method: "GET" | "POST", path: string, data?: unknown) {

@@ -49,7 +49,7 @@ describe("plan and doctor at a local chain", () => {
         })),
       );
     await vi.waitFor(() => expect(net.relayer.status().queries[0]?.results).toBeGreaterThan(2), {
-      timeout: 25_000,
+      timeout: 60_000,
     });
   });
   afterAll(async () => {
@@ -104,7 +104,7 @@ ${more}`,
       (await planned("--config", configOf(account))).others_gas;
     // The registrations are in recent blocks.
     await vi.waitFor(async () => expect(await othersOf("relayer")).toBe(0), {
-      timeout: 25_000,
+      timeout: 60_000,
       interval: 300,
     });
     expect(await othersOf("bob")).toBeGreaterThan(10_000);

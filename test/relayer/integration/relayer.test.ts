@@ -5,7 +5,7 @@ import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { consumerAddress } from "../../support/consumer-address.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
-const WAIT = { timeout: 25_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 
 function view(net: RelayedLocalnet, id: bigint): QueryView | undefined {
   return net.relayer.status().queries.find((query) => query.id === id);

@@ -107,7 +107,7 @@ function watch(child: ChildProcess): CliProcess {
   };
 }
 
-const LONGEST_MS = 45_000;
+const LONGEST_MS = 90_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 

@@ -40,7 +40,7 @@ async function searched(height: number): Promise<readonly string[]> {
 describe("an indexer's loop", () => {
   it("finds each transaction of each block once, by blocks and by search", async () => {
     const results = () => net.relayer.status().queries.find(({ id }) => id === 1n)?.results ?? 0;
-    await expect.poll(results, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(results, { timeout: 60_000 }).toBeGreaterThan(3);
     const latest = Number(at(await rpc("status"), "sync_info.latest_block_height"));
     const byBlock: string[] = [];
     for (let height = 1; height <= latest; height += 1) {

@@ -26,7 +26,7 @@ import type { RunningNode } from "../../../../src/localnet/node/create-node.ts";
 
 const free = (portOption: string) => ({ host: "127.0.0.1", port: 0, portOption });
 /** Patience on a busy machine. */
-const SOON = { timeout: 15_000, interval: 2 };
+const SOON = { timeout: 60_000, interval: 2 };
 const STATE = "/feemarket.feemarket.v1.Query/State";
 const MAXIMUM = 30_000_000n;
 const TARGET = MAXIMUM / 2n;

@@ -37,7 +37,7 @@ describe("a node after SIGKILL", () => {
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-  it("has all blocks that it showed, and continues", { timeout: 60_000 }, async () => {
+  it("has all blocks that it showed, and continues", { timeout: 240_000 }, async () => {
     const shown: bigint[] = [];
     for (const blocks of [3, 17, 40]) {
       shown.push(...(await runAndKill(home, blocks)));

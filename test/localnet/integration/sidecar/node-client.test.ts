@@ -6,7 +6,7 @@ import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
 import { createSidecar, type Sidecar } from "../../../../src/localnet/sidecar/sidecar.ts";
 
 /** Patience on a busy machine. */
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: 60_000 };
 
 const ANY = { host: "127.0.0.1", port: 0 };
 const end = new AbortController();

@@ -13,7 +13,7 @@ import { sidecarFaultControl, createFaultRoutes } from "../../../../src/localnet
 import { createSidecar, type Sidecar } from "../../../../src/localnet/sidecar/sidecar.ts";
 
 /** Patience on a busy machine. */
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: 60_000 };
 
 const ANY = { host: "127.0.0.1", port: 0 };
 const stop: (() => Promise<unknown>)[] = [];

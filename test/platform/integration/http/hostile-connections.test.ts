@@ -75,7 +75,7 @@ describe("a connection with pipelined requests", () => {
     const { socket, text } = await open(port);
     const count = 5_000;
     socket.write(Array.from({ length: count }, (_, index) => get(`/?${index}.`)).join(""));
-    await expect.poll(() => text().endsWith(`?${count - 1}.`), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => text().endsWith(`?${count - 1}.`), { timeout: 60_000 }).toBe(true);
     const replies = [...text().matchAll(/\?(\d+)\./g)].map(([, index]) => Number(index));
     expect(replies).toEqual(Array.from({ length: count }, (_, index) => index));
   });

@@ -59,7 +59,7 @@ describe("interchain queries in the application", () => {
 
   it.each([1, 2])(
     "lead to the same app hashes in two processes (seed %i)",
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async (seed) => {
       const hashes = runIcqBlocks(seed);
       const { stdout } = await promisify(execFile)(process.execPath, [RUNNER, CHILD, `${seed}`], {
