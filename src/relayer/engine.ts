@@ -165,6 +165,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
     cycles: createRunningCycles(deps.height.wake),
     tries: { failures: 0 },
     lastError: undefined,
+    resets: worker.registry.resets(),
   };
   // New blocks do not end the backoff: they arrive every few seconds and would always cut it short.
   await retry(() => runCycles(loop, signal), {
@@ -201,6 +202,8 @@ interface Loop {
   /** Connection errors since the connection last worked. */
   readonly tries: Tries;
   lastError: string | undefined;
+  /** Resets of the local chain when the last error occurred. */
+  resets: number;
 }
 
 type Ran =
@@ -324,6 +327,9 @@ function withResult(
 function recordCycleError(loop: Loop, error: unknown): void {
   const { worker, deps, tries } = loop;
   const { connectionId } = worker;
+  const resets = worker.registry.resets();
+  // Errors from before a reset say nothing about the chain as it is now.
+  if (resets !== loop.resets) [loop.resets, tries.failures, loop.lastError] = [resets, 0, undefined];
   const isNew = errorKind(error) !== loop.lastError;
   loop.lastError = errorKind(error);
   worker.client.forget();

@@ -31,6 +31,7 @@ describe("a jump of the wall clock", () => {
           apply: unused,
           states: unused,
           reset: unused,
+          resets: unused,
           request: unused,
         },
         clock,

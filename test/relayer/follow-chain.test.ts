@@ -55,6 +55,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         state: () => undefined,
         request: () => {},
         reset: () => {},
+        resets: () => 0,
       },
       height,
       checkHistory: async (now) => void calls.heights.push(now),

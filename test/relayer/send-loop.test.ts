@@ -308,17 +308,37 @@ describe("a chain that was reset", () => {
     state.included.add("07-tendermint-0/1-11");
     state.queries.isolated.set(1n, "x");
     state.pace.heldBelow = 101n;
-    // Endpoints differ by a few blocks.
-    state.deps.height.set(80n, 0n);
+    // Endpoints differ by some blocks.
+    state.deps.height.set(59n, 0n);
     await clock.advance(0);
     expect([state.included.size, state.queries.isolated.size]).toEqual([1, 1]);
-    state.deps.height.set(59n, 0n);
+    sample.resets += 1;
+    state.work.wake();
     await clock.advance(0);
     expect([state.included.size, state.queries.isolated.size]).toEqual([0, 0]);
     addPrepared(1n);
     state.work.wake();
     await clock.advance(1_000);
     expect(sample.broadcasts).toHaveLength(1);
+  });
+
+  it("gets no result that was proven before, whether it waits or is in flight", async () => {
+    const { sample, addResult, addPrepared } = setUp();
+    const { state, clock } = sample;
+    addPrepared(1n);
+    start(runSending, sample);
+    await clock.advance(0);
+    expect(sample.broadcasts).toHaveLength(1);
+    addResult(2n);
+    state.pace.stoppedUntilMs = clock.monotonicMs() + 1_000;
+    addPrepared(3n);
+    sample.resets += 1;
+    state.work.wake();
+    await clock.advance(10_000);
+    expect(sample.broadcasts).toHaveLength(1);
+    const dropped = { kind: "dropped", reason: "removed" };
+    expect(sample.outcomes.map(([, outcome]) => outcome)).toEqual([dropped, dropped, dropped]);
+    expect(state.sent).toHaveLength(1);
   });
 });
 

@@ -44,6 +44,8 @@ export interface SampleSubmitter {
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
   rereadError: Error | undefined;
+  /** Resets of the local chain that the registry has seen. */
+  resets: number;
 }
 
 /** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
@@ -106,6 +108,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
           sample.rereads.push(ids);
           if (sample.rereadError !== undefined) throw sample.rereadError;
         },
+        resets: () => sample.resets,
       },
       height,
       market: createMarket({ ceiling: undefined, cap: parseDec18("1"), denom: "untrn" }, clock),
@@ -140,6 +143,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     },
     rereads: [],
     rereadError: undefined,
+    resets: 0,
   };
   return sample;
 }

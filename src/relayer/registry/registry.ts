@@ -23,6 +23,7 @@ export interface RegistryDeps {
 
 export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   let states = new Map<bigint, QueryState>();
+  let resets = 0;
   const remove = (id: bigint): void => {
     if (states.delete(id)) deps.onRemoved(id);
   };
@@ -92,7 +93,10 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     /** Forgets all queries. Called when the local chain has been reset. */
     reset: (): void => {
       states = new Map();
+      resets += 1;
     },
+    /** Number of resets of the local chain. Results and errors from before the last reset have lost their meaning. */
+    resets: (): number => resets,
   };
 }
 

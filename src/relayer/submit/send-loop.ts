@@ -1,4 +1,3 @@
-import { RESET_DISTANCE } from "../../cosmos/client/chain-client.ts";
 import { retry } from "../../platform/base/retry.ts";
 import { pause, waitAtMost } from "../../platform/base/abort.ts";
 import { quoDec18 } from "../../platform/base/decimal.ts";
@@ -53,7 +52,14 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
 /** Broadcasts prepared transactions and confirms broadcast ones until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
-  const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0, areLimitsOld: false };
+  const rhythm: Rhythm = {
+    resets: deps.registry.resets(),
+    height: 0n,
+    lookUps: 0,
+    lookAtMs: 0,
+    limitsAtMs: 0,
+    areLimitsOld: false,
+  };
   const tries = { failures: 0 };
   let lastError: string | undefined;
   const runSteps = async (): Promise<void> => {
@@ -104,6 +110,8 @@ async function changedSince(
 }
 
 interface Rhythm {
+  /** Resets of the local chain that the submitter has followed. */
+  resets: number;
   height: bigint;
   lookUps: number;
   /** Monotonic time of the next lookup of transactions in flight, ms. */
@@ -114,10 +122,13 @@ interface Rhythm {
 }
 
 async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal): Promise<void> {
-  const { height, clock, upkeep } = state.deps;
+  const { height, clock, registry, upkeep } = state.deps;
   const now = height.now();
   if (now === 0n) return;
-  if (now + RESET_DISTANCE < rhythm.height) forgetChain(state);
+  if (registry.resets() !== rhythm.resets) {
+    rhythm.resets = registry.resets();
+    forgetChain(state);
+  }
   const isNew = now !== rhythm.height;
   if (isNew) {
     [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
@@ -165,7 +176,14 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
   return pipeline.queuedCount() > 0 || pipeline.planned().length > 0;
 }
 
+/**
+ * Forgets everything from before a reset of the local chain. Drops all results, because their queries' ids may belong to
+ * other queries now, and their client updates may rely on consensus states that no longer exist. Their transactions in flight stay
+ * until they are final, because a block may still include them.
+ */
 function forgetChain(state: SubmitterState): void {
+  for (const entry of [...unsent(state), ...state.pipeline.sent()])
+    resolve(state, entry, { kind: "dropped", reason: "removed" });
   state.included.clear();
   state.queries.isolated.clear();
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];

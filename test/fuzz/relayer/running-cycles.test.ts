@@ -78,3 +78,22 @@ describe("a cycle that reads for longer than the one behind it", () => {
     expect(await world.stop()).toEqual([]);
   });
 });
+
+describe("the backoff of a connection", () => {
+  it("counts no errors from before the local chain was reset", async () => {
+    const world = await startWorld(14, 1);
+    await world.run(5);
+    world.remotes[0]?.set("down", true);
+    const failures = (): readonly unknown[] =>
+      world.log.flatMap(({ message, fields }) =>
+        message === "cycle failed" && fields["type"] === "kv" ? [fields["failures"]] : [],
+      );
+    // Only the first error of a kind is a warning.
+    await world.run(40);
+    expect(failures()).toEqual([0]);
+    world.registry.reset();
+    await world.run(60);
+    expect(failures()).toEqual([0, 0]);
+    await world.stop();
+  });
+});
