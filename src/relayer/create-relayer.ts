@@ -113,6 +113,8 @@ export async function createRelayer(
   const resetJournal = (): void => {
     journal.reset();
     ledger.reset();
+    // Both chains of a localnet go back together. If only the local chain was reset, the remote heads are soon read again.
+    for (const head of [watches.local, ...watches.connections.map(({ remote }) => remote)]) head.reset();
   };
   const checkHistory = createLocalHistoryCheck({
     journal: { ...journal, reset: resetJournal },

@@ -20,6 +20,7 @@ import { truncateDec18 } from "../platform/base/decimal.ts";
 import { gasPricePolicy } from "./chain-access.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { retry, type Tries } from "../platform/base/retry.ts";
+import { withSignals } from "../platform/base/abort.ts";
 import { errorText } from "../platform/base/errors.ts";
 import { areTooFew, reserveKvCycle, runKvCycle } from "./kv/kv-cycle.ts";
 import { isDue, type QueryState } from "./registry/query-state.ts";
@@ -154,9 +155,21 @@ interface WorkerLoopDeps {
  * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
  * it backs off and tries again.
  *
- * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
+ * A reset of the local chain aborts the running cycles, and nothing from before it affects the cycles after it.
  */
 async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await withSignals([signal, worker.registry.era()], (era) => runEra(worker, deps, era));
+    worker.client.forget();
+    worker.submission.succeeded();
+  }
+}
+
+/**
+ * Runs cycles until the signal aborts. A KV cycle may start while the previous one is still reading, because reading from a
+ * distant node can take longer than a block.
+ */
+async function runEra(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   const loop: Loop = {
     worker,
     deps,
@@ -165,7 +178,6 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
     cycles: createRunningCycles(deps.height.wake),
     tries: { failures: 0 },
     lastError: undefined,
-    resets: worker.registry.resets(),
   };
   // New blocks do not end the backoff: they arrive every few seconds and would always cut it short.
   await retry(() => runCycles(loop, signal), {
@@ -202,8 +214,6 @@ interface Loop {
   /** Connection errors since the connection last worked. */
   readonly tries: Tries;
   lastError: string | undefined;
-  /** Resets of the local chain when the last error occurred. */
-  resets: number;
 }
 
 type Ran =
@@ -327,9 +337,6 @@ function withResult(
 function recordCycleError(loop: Loop, error: unknown): void {
   const { worker, deps, tries } = loop;
   const { connectionId } = worker;
-  const resets = worker.registry.resets();
-  // Errors from before a reset say nothing about the chain as it is now.
-  if (resets !== loop.resets) [loop.resets, tries.failures, loop.lastError] = [resets, 0, undefined];
   const isNew = errorKind(error) !== loop.lastError;
   loop.lastError = errorKind(error);
   worker.client.forget();

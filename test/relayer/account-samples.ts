@@ -95,6 +95,7 @@ export function sampleAccount(given: Partial<Scene> = {}) {
         return confirmation === "none" ? [other] : [other, { tx: flying, confirmation }];
       },
       inFlight: () => [],
+      reset: () => {},
     },
     gate: { admit: async () => scene.admission },
     funds: {

@@ -31,7 +31,7 @@ describe("a jump of the wall clock", () => {
           apply: unused,
           states: unused,
           reset: unused,
-          resets: unused,
+          era: unused,
           request: unused,
         },
         clock,

@@ -312,10 +312,10 @@ describe("a chain that was reset", () => {
     state.deps.height.set(59n, 0n);
     await clock.advance(0);
     expect([state.included.size, state.queries.isolated.size]).toEqual([1, 1]);
-    sample.resets += 1;
+    sample.reset();
     state.work.wake();
     await clock.advance(0);
-    expect([state.included.size, state.queries.isolated.size]).toEqual([0, 0]);
+    expect([state.included.size, state.queries.isolated.size, sample.windowResets]).toEqual([0, 0, 1]);
     addPrepared(1n);
     state.work.wake();
     await clock.advance(1_000);
@@ -332,7 +332,7 @@ describe("a chain that was reset", () => {
     addResult(2n);
     state.pace.stoppedUntilMs = clock.monotonicMs() + 1_000;
     addPrepared(3n);
-    sample.resets += 1;
+    sample.reset();
     state.work.wake();
     await clock.advance(10_000);
     expect(sample.broadcasts).toHaveLength(1);

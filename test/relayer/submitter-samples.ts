@@ -44,13 +44,16 @@ export interface SampleSubmitter {
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
   rereadError: Error | undefined;
-  /** Resets of the local chain that the registry has seen. */
-  resets: number;
+  /** Resets the local chain, as the registry sees it. */
+  readonly reset: () => void;
+  /** Number of times that the window was told of a reset. */
+  windowResets: number;
 }
 
 /** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
 export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = {}): SampleSubmitter {
   const earlier = sampleOutcomes.length;
+  let era = new AbortController();
   const manual = createManualClock(1_000_000);
   const clock = { ...manual, nowMs: () => manual.nowMs() + sample.jumpMs };
   const height = createHeightSignal(clock, () => {});
@@ -89,6 +92,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
           return sample.finals;
         },
         inFlight: () => [],
+        reset: () => void (sample.windowResets += 1),
       },
       gate: {
         admit: async () => {
@@ -108,7 +112,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
           sample.rereads.push(ids);
           if (sample.rereadError !== undefined) throw sample.rereadError;
         },
-        resets: () => sample.resets,
+        era: () => era.signal,
       },
       height,
       market: createMarket({ ceiling: undefined, cap: parseDec18("1"), denom: "untrn" }, clock),
@@ -143,7 +147,12 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     },
     rereads: [],
     rereadError: undefined,
-    resets: 0,
+    reset: () => {
+      const before = era;
+      era = new AbortController();
+      before.abort();
+    },
+    windowResets: 0,
   };
   return sample;
 }

@@ -93,6 +93,19 @@ describe("the watch of a chain's newest block", () => {
     expect(watch.view()).toMatchObject({ height: 7n, sinceBlockMs: 0 });
   });
 
+  it("begins again at once with a chain that is known to have been reset, and tells its time", async () => {
+    const { clock, watch, see } = head();
+    see(900n, ns(START_MS + 40 * 86_400_000));
+    see(901n, ns(START_MS + 40 * 86_400_000));
+    watch.reset();
+    expect(watch.view()).toMatchObject({ height: undefined, blockTimeMs: undefined, chainMs: START_MS });
+    see(5n, ns(START_MS - 2_000));
+    await clock.advance(1_000);
+    see(6n);
+    expect(watch.view()).toMatchObject({ height: 6n, sinceBlockMs: 0, chainMs: START_MS - 1_000 });
+    expect(watch.firstFrom(100n)).toBeUndefined();
+  });
+
   it("keeps an error until the next successful read", () => {
     const { watch, see } = head();
     watch.recordError(new Error("refused"));

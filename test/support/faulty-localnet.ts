@@ -31,19 +31,32 @@ export interface FaultyLocalnet {
 /** Patience on a busy machine. */
 export const WAIT = { timeout: 60_000, interval: 50 };
 
-const RELAYER = `
+interface FaultyLocalnetOptions {
+  /** Gives the relayer a second endpoint of each chain, without a proxy. */
+  readonly hasSecond?: boolean;
+  readonly blockTimeMs?: number;
+  /** The relayer's settings. Default: {@link QUICK}. */
+  readonly settings?: string;
+}
+
+/** Settings with which the relayer soon notices that a node does not respond. */
+const QUICK = `
 deadlines: { call: 2s }
 health: { no_block_after: 3s }
 `;
 
-/**
- * Starts the localnet. Returns when the relayer has delivered its first results. With `hasSecond`, the relayer has a second
- * endpoint of each chain, without a proxy.
- */
-export async function startFaultyLocalnet(hasSecond = false, blockTimeMs = 250): Promise<FaultyLocalnet> {
+/** The default settings, with which even a busy machine's nodes respond in time. */
+export const DEFAULTS = "";
+
+/** Starts the localnet. Returns when the relayer has delivered its first results. */
+export async function startFaultyLocalnet({
+  hasSecond = false,
+  blockTimeMs = 250,
+  settings = QUICK,
+}: FaultyLocalnetOptions = {}): Promise<FaultyLocalnet> {
   let proxies: FaultyLocalnet["proxies"] | undefined;
   const net = await startRelayedLocalnet({
-    relayer: RELAYER,
+    relayer: settings,
     blockTimeMs,
     endpoints: async (urls) => {
       proxies = { local: await startFaultProxy(urls.local), remote: await startFaultProxy(urls.remote) };

@@ -72,6 +72,13 @@ export function withWrongProof(call: ProxiedCall, result: unknown): unknown {
   );
 }
 
+/** Changes the app hash of a header, which its commit then contradicts. */
+export function withWrongAppHash({ method }: ProxiedCall, result: unknown): unknown {
+  if (method !== "commit") return result;
+  const change = (_all: string, one: string): string => `"app_hash":"${one === "7" ? "8" : "7"}`;
+  return JSON.parse(JSON.stringify(result).replace(/"app_hash":"(.)/, change));
+}
+
 /** Replaces heights above `height` by one that the node does not have either, and the latest height by `height`. */
 export function atHeight(body: string, height: bigint): string {
   const change = (call: unknown): unknown => {

@@ -115,7 +115,7 @@ async function exchange(
   let refusal: Error;
   let refused: Refusal;
   try {
-    left = deliver(batch, await post(batch, target, signal), target.endpoint);
+    left = deliver(batch, await postUncut(batch, target, signal), target.endpoint);
     if (left.length === 0) return undefined;
     refusal = badResponse(target.endpoint, "batch", "has no response to each call");
     refused = "batch";
@@ -156,15 +156,39 @@ function refusalOf(error: unknown): Refusal {
   const { facts } = error;
   if (facts.code === "too-large") return "size";
   // Don't remember the smaller size, because the node has often only closed an idle connection.
-  if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
+  if (facts.code === "unreachable") return isCut(error) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
   return isOfAll || facts.code === "bad-answer" ? "batch" : undefined;
 }
 
-const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 /** HTTP statuses that may mean a refused batch. Statuses for credentials, timeouts, rate limits and gateways are excluded. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
+
+const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+
+/** Returns true if the connection ended before the response. */
+function isCut(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "unreachable" && CUT.test(error.facts.reason);
+}
+
+/**
+ * Sends a single call again if its connection ends before the response, because a node may close an idle connection at any time.
+ * Does not repeat a broadcast, which only its sender may, nor a batch, whose halves are sent next.
+ */
+async function postUncut(
+  batch: readonly PendingCall[],
+  target: BatchTarget,
+  signal: AbortSignal,
+): Promise<Responses> {
+  try {
+    return await post(batch, target, signal);
+  } catch (error) {
+    const isRepeatable = batch.length === 1 && batch[0]?.method.startsWith("broadcast_") === false;
+    if (!isRepeatable || !isCut(error) || signal.aborted) throw error;
+    return post(batch, target, signal);
+  }
+}
 
 async function post(
   batch: readonly PendingCall[],

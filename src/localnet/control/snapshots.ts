@@ -1,5 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { toHex } from "../../platform/base/bytes.ts";
+import { createRecentCache } from "../../platform/base/caches.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import { isoTime, NS_PER_MS } from "../../platform/base/time.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
@@ -24,6 +26,9 @@ export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 /** Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken. */
 const MAX_SNAPSHOTS = 20;
 
+/** Number of removed blocks to recognize: those of the last reverts of both chains. */
+const MAX_REMOVED_HASHES = 10_000;
+
 /** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
 const REVERT_FILE = "revert.json";
 
@@ -32,6 +37,11 @@ const REVERT_FILE = "revert.json";
  * memory.
  */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
+  const removed = createRecentCache<string, true>(MAX_REMOVED_HASHES);
+  const isRemoved = (hash: Uint8Array): boolean =>
+    removed.get(toHex(hash), () => undefined) === true &&
+    // With the same time and transactions, a chain makes the same block again.
+    nodes.every(({ view }) => view.blockByHash(hash) === undefined);
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
@@ -83,7 +93,10 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
       const snapshot = find(id);
       const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
       if (home !== undefined) writeRevert(home, snapshot.heights);
-      for (const { control, genesis } of nodes) control.revert(snapshot.heights[genesis.chainId] ?? 0n);
+      for (const { control, genesis } of nodes)
+        for (const hash of control.revert(snapshot.heights[genesis.chainId] ?? 0n))
+          removed.put(toHex(hash), true);
+      for (const { control } of nodes) control.rejectHeaders(isRemoved);
       if (home !== undefined) rmSync(join(home, REVERT_FILE));
       clock.goBack(aheadMs);
       return snapshot;

@@ -18,6 +18,7 @@ import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type ProducedBlock } from "./consensus/engine.ts";
 import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
 import { createProduction } from "./consensus/production.ts";
+import { createRemovedHeaders } from "./consensus/removed-headers.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import {
   createBlockListeners,
@@ -187,7 +188,8 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     startTimeMs: deps.clock.nowMs(),
     height: state.height,
   });
-  const mempool = countedMempool(createMempool(DEFAULT_MEMPOOL, app.checkTx), metrics);
+  const removedHeaders = createRemovedHeaders(app.checkTx);
+  const mempool = countedMempool(createMempool(DEFAULT_MEMPOOL, removedHeaders.checkTx), metrics);
   const listeners = createBlockListeners(deps.logger);
   const { oracle } = options;
   const own = state.validators.validators[0]?.address;
@@ -255,6 +257,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     genesis,
     engine,
     mempool,
+    removedHeaders,
     validators,
     production,
     metrics,

@@ -15,6 +15,7 @@ import { equalBytes, toHex } from "../../platform/base/bytes.ts";
 import type { Misbehavior } from "../chain/runtime/context.ts";
 import { NodeError } from "./base/errors.ts";
 import type { Production } from "./consensus/production.ts";
+import type { RemovedHeaders } from "./consensus/removed-headers.ts";
 import type { Validators } from "./consensus/validators.ts";
 import type { StoredSnapshot } from "./storage/snapshots.ts";
 
@@ -126,6 +127,9 @@ export function createBlockListeners(logger: Logger) {
   };
 }
 
+/** Number of removed blocks to remember after a revert. A relayer updates a client to one of the newest blocks. */
+const MAX_REMOVED_HASHES = 1_000;
+
 /** Commands for a running local chain. Real networks have no such commands. */
 export type NodeControl = ReturnType<typeof createNodeControl>;
 
@@ -134,9 +138,10 @@ export function createNodeControl(deps: {
   readonly engine: Engine;
   readonly validators: Validators;
   readonly store: BlockStore;
+  readonly removedHeaders: RemovedHeaders;
   readonly goBack: () => void;
 }) {
-  const { production, engine, validators, store, goBack } = deps;
+  const { production, engine, validators, store, removedHeaders, goBack } = deps;
   return {
     halt: production.halt,
     resume: production.resume,
@@ -161,12 +166,21 @@ export function createNodeControl(deps: {
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    /** Reverts to a snapshot's block. Any error is final and stops the node. */
-    revert: (height: bigint): void =>
+    /**
+     * Reverts to a snapshot's block. Any error is final and stops the node. Returns the hashes of the newest removed
+     * blocks.
+     */
+    revert: (height: bigint): readonly Uint8Array[] => {
+      let removed: readonly Uint8Array[] = [];
       production.between(() => {
+        removed = store.hashesAbove(height, MAX_REMOVED_HASHES);
         store.truncate(height);
         goBack();
-      }),
+      });
+      return removed;
+    },
+    /** Rejects transactions that update a light client to a block that the other chain has removed. */
+    rejectHeaders: removedHeaders.reject,
     /** Replaces the list of absent validators (20-byte addresses). These validators stop signing, and all other validators sign. */
     setAbsent: validators.setAbsent,
     /** Returns the addresses of absent validators, in lower-case hex. */

@@ -96,6 +96,20 @@ function ownSignal<S extends WaitSignal>(signal: S, abort: (reason: Error) => vo
   };
 }
 
+/** Runs `work` with a signal that aborts when any of `signals` aborts, with the same reason. */
+export async function withSignals<T>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = createOwnSignal();
+  const unwatches = signals.map((signal) => onAbort(signal, own.abort));
+  try {
+    return await work(own.signal);
+  } finally {
+    for (const unwatch of unwatches) unwatch();
+  }
+}
+
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     onAbort(signal, () => resolve());

@@ -101,6 +101,8 @@ export async function runKvCycle(
     const reads = await readAndProve(worker, cycle, signal);
     const proven = toResults(worker, cycle, reads);
     await turn;
+    // A reset may have occurred while the cycle waited. Its results are for queries that no longer exist.
+    signal.throwIfAborted();
     // Decide only now which results to skip, because this depends on what the previous cycle sent.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
   } finally {

@@ -23,7 +23,7 @@ export interface RegistryDeps {
 
 export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   let states = new Map<bigint, QueryState>();
-  let resets = 0;
+  let era = new AbortController();
   const remove = (id: bigint): void => {
     if (states.delete(id)) deps.onRemoved(id);
   };
@@ -93,10 +93,15 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     /** Forgets all queries. Called when the local chain has been reset. */
     reset: (): void => {
       states = new Map();
-      resets += 1;
+      const before = era;
+      era = new AbortController();
+      before.abort(new Error("the local chain was reset"));
     },
-    /** Number of resets of the local chain. Results and errors from before the last reset have lost their meaning. */
-    resets: (): number => resets,
+    /**
+     * Returns a signal that aborts at the next reset of the local chain, after which there is another one. Work and results from
+     * before a reset have lost their meaning.
+     */
+    era: (): AbortSignal => era.signal,
   };
 }
 

@@ -53,7 +53,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = {
-    resets: deps.registry.resets(),
+    era: deps.registry.era(),
     height: 0n,
     lookUps: 0,
     lookAtMs: 0,
@@ -110,8 +110,8 @@ async function changedSince(
 }
 
 interface Rhythm {
-  /** Resets of the local chain that the submitter has followed. */
-  resets: number;
+  /** The registry's signal that the submitter has followed. */
+  era: AbortSignal;
   height: bigint;
   lookUps: number;
   /** Monotonic time of the next lookup of transactions in flight, ms. */
@@ -125,8 +125,8 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   const { height, clock, registry, upkeep } = state.deps;
   const now = height.now();
   if (now === 0n) return;
-  if (registry.resets() !== rhythm.resets) {
-    rhythm.resets = registry.resets();
+  if (rhythm.era.aborted) {
+    rhythm.era = registry.era();
     forgetChain(state);
   }
   const isNew = now !== rhythm.height;
@@ -184,6 +184,7 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
 function forgetChain(state: SubmitterState): void {
   for (const entry of [...unsent(state), ...state.pipeline.sent()])
     resolve(state, entry, { kind: "dropped", reason: "removed" });
+  state.deps.window.reset();
   state.included.clear();
   state.queries.isolated.clear();
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];

@@ -61,6 +61,11 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   return {
     record,
+    /** Forgets all blocks, because the chain was reset. The next recorded block counts as the first. */
+    reset: (): void => {
+      marks.clear();
+      [height, blockTimeMs, lowerSinceMs, timed] = [undefined, undefined, undefined, undefined];
+    },
     recordError: (thrown: unknown): void => {
       triedAtMs = clock.monotonicMs();
       error = errorText(thrown);

@@ -247,5 +247,28 @@ describe("a window of transactions", () => {
     await broadcast("b");
     // At 101 it waits for 102.
     expect([81n, 82n, 101n, 102n].map(window.isOpen)).toEqual([true, false, false, true]);
+    // Who knows of the reset says so: the chain may have gone back by a few blocks only.
+    window.reset();
+    expect([82n, 101n].map(window.isOpen)).toEqual([true, true]);
+    height = 98n;
+    await broadcast("c");
+    expect(sequences().at(-1)).toBe(42n);
+    expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(2);
+  });
+
+  it("knows at once after a reset what was in flight: lost, or in a block that the chain has", async () => {
+    chain.broadcastResults.push("good", "vanish");
+    await broadcast("a", "b");
+    chain.mine();
+    height -= 5n;
+    expect(await window.confirm(height, signal)).toHaveLength(1);
+    window.reset();
+    const finals = await window.confirm(height, signal);
+    expect(finals.map(({ tx, confirmation }) => [tx.sequence, confirmation])).toEqual([
+      [41n, { kind: "lost", reason: "the chain was reset" }],
+    ]);
+    expect(window.isOpen(height)).toBe(true);
+    await broadcast("c");
+    expect(sequences().at(-1)).toBe(41n);
   });
 });

@@ -79,6 +79,30 @@ describe("a cycle that reads for longer than the one behind it", () => {
   });
 });
 
+describe("cycles that read when the local chain is reset", () => {
+  it("end, and neither sends its results, not even one that only waits for the other", async () => {
+    const { world, remote } = await distantWorld();
+    const reading = new Set<AbortSignal>();
+    let waits = 1;
+    remote.beforeLightBlock = async (signal) => {
+      reading.add(signal);
+      if (waits-- > 0) await world.clock.sleep(30_000, signal);
+    };
+    const proven = () => world.metrics.getSingleMetricAsString("relaywatch_relayer_results_proven_total");
+    await world.run(1);
+    const before = await proven();
+    await world.run(8);
+    expect(await proven()).toEqual(before);
+    expect([...reading].map(({ aborted }) => aborted)).toEqual([false]);
+    world.registry.reset();
+    expect([...reading].map(({ aborted }) => aborted)).toEqual([true]);
+    await world.run(1);
+    expect(await proven()).toEqual(before);
+    expect(errorOf(world)).toBeUndefined();
+    expect(await world.stop()).toEqual([]);
+  });
+});
+
 describe("the backoff of a connection", () => {
   it("counts no errors from before the local chain was reset", async () => {
     const world = await startWorld(14, 1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vit
 import type { EndpointStatus } from "../../../src/relayer/health/relayer-status.ts";
 import type { FaultProxy, ProxyFault } from "../../support/fault-proxy.ts";
 import { withWrongProof } from "../../support/json-rpc-bodies.ts";
-import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
+import { DEFAULTS, type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of the first endpoint, and how the health of the endpoint shows it. */
 interface Row {
@@ -36,7 +36,7 @@ const ROWS: readonly Row[] = [
 describe("with a second endpoint of each chain, the relayer goes on while the first one of both", () => {
   let net: FaultyLocalnet;
   beforeAll(async () => {
-    net = await startFaultyLocalnet(true);
+    net = await startFaultyLocalnet({ hasSecond: true });
   });
   afterAll(() => net.stop());
 
@@ -83,7 +83,7 @@ describe("with a second endpoint of each chain, the relayer goes on while the fi
 describe("with a second endpoint, the relayer distrusts the first one that", () => {
   let net: FaultyLocalnet;
   beforeAll(async () => {
-    net = await startFaultyLocalnet(true);
+    net = await startFaultyLocalnet({ hasSecond: true, settings: DEFAULTS });
   });
   afterAll(() => net.stop());
 
@@ -96,7 +96,8 @@ describe("with a second endpoint, the relayer distrusts the first one that", () 
           ? JSON.parse(JSON.stringify(result).replace(/"num_txs":"\d+"/g, '"num_txs":"7"'))
           : result,
     });
-    for (let transfers = 0; transfers < 2; transfers++) {
+    // While the first one is the slower one, on a busy machine, the second one is read.
+    for (let transfers = 0; transfers < 2 || proxy.hits() === 0; transfers++) {
       await net.transfer();
       await net.expectNothingLost();
     }
@@ -118,8 +119,7 @@ describe("with a second endpoint, the relayer distrusts the first one that", () 
     const failures = net.net.relayer.status().queries.map(({ error }) => error?.code);
     expect(failures).not.toContain("invalid-proof");
     await net.expectNothingLost();
-    const { state } = first() ?? {};
-    expect(state).toBe("good");
+    expect(first()).toMatchObject({ state: "good" });
     // No proof comes from it any more, although it responds.
     const hits = proxy.hits();
     await net.transfer();
@@ -134,7 +134,7 @@ describe("with a second endpoint, the relayer distrusts the first one that", () 
 describe("with one endpoint of each chain, the relayer", () => {
   let net: FaultyLocalnet;
   beforeAll(async () => {
-    net = await startFaultyLocalnet(false, 700);
+    net = await startFaultyLocalnet({ blockTimeMs: 700, settings: DEFAULTS });
   });
   afterAll(() => net.stop());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
-import { type ProxiedCall, withWrongProof } from "../../support/json-rpc-bodies.ts";
+import { type ProxiedCall, withWrongAppHash, withWrongProof } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";
 
 /** A failure of an endpoint, and how the relayer shows that it meets it. */
@@ -46,12 +46,6 @@ function withoutResults({ method }: ProxiedCall, result: unknown): unknown {
   return method === "block_results" && isRecord(result) ? { ...result, txs_results: [] } : result;
 }
 
-/** Changes the app hash of a header, which its commit then contradicts. */
-function withWrongHeader({ method }: ProxiedCall, result: unknown): unknown {
-  if (method !== "commit") return result;
-  return JSON.parse(JSON.stringify(result).replace(/"app_hash":"../, '"app_hash":"00'));
-}
-
 function catchingUp({ method }: ProxiedCall, result: unknown): unknown {
   if (method !== "status" || !isRecord(result) || !isRecord(result["sync_info"])) return result;
   return { ...result, sync_info: { ...result["sync_info"], catching_up: true } };
@@ -86,7 +80,7 @@ const REMOTE_ROWS: readonly Row[] = [
   },
   {
     name: "returns wrong headers",
-    fault: () => ({ kind: "rewrite", result: withWrongHeader }),
+    fault: () => ({ kind: "rewrite", result: withWrongAppHash }),
     felt: someProblem,
   },
   {

@@ -5,6 +5,7 @@ import {
   type IdentifiedCall,
   mapResponses,
   type ProxiedCall,
+  withWrongAppHash,
   withWrongProof,
 } from "../json-rpc-bodies.ts";
 import { type RpcExchange, startRpcServer } from "./rpc-server.ts";
@@ -322,31 +323,21 @@ export const NODE_KINDS: readonly NodeKind[] = [
   },
   ...(
     [
-      [
-        "another app hash",
-        "commit",
-        /"app_hash":"../,
-        '"app_hash":"77',
-        "has a commit that is not for its header",
-      ],
+      ["another app hash", withWrongAppHash, "has a commit that is not for its header"],
       [
         "an invalid signature",
-        "commit",
-        /"signature":"..../,
-        '"signature":"AAAA',
+        replaced("commit", /"signature":"..../, '"signature":"AAAA'),
         "does not verify: wrong signature",
       ],
       [
         "other validators",
-        "validators",
-        /"voting_power":"/,
-        '"voting_power":"1',
+        replaced("validators", /"voting_power":"/, '"voting_power":"1'),
         "is not the validator set of the header",
       ],
     ] as const
-  ).map(([what, method, part, instead, reason]) => ({
+  ).map(([what, result, reason]) => ({
     name: `wrong headers: ${what}`,
-    change: { result: replaced(method, part, instead) },
+    change: { result },
     alone: { KV: reason, TX: reason, "client update": reason },
   })),
   {

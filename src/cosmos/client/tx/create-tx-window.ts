@@ -118,6 +118,10 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
         [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
       return finals;
     },
+    reset: () => {
+      [state.next, state.expected, state.closedBelow] = [undefined, undefined, 0n];
+      state.flights = state.flights.map((flight) => ({ ...flight, isOrphaned: true }));
+    },
     inFlight: () => state.flights.map(({ tx }) => tx),
   };
 }

@@ -25,6 +25,8 @@ export interface Flight {
   readonly searchedTo?: bigint;
   /** Height at which nodes started to refuse rebroadcasts, and the kind of reason. */
   readonly refused: Refusal | undefined;
+  /** True if the chain was reset after the broadcast. */
+  readonly isOrphaned?: boolean;
 }
 
 interface Refusal {
@@ -109,7 +111,8 @@ function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): s
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
   if (clock.monotonicMs() >= flight.deadlineMs) return DEADLINE_PASSED;
-  return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
+  const wasReset = flight.isOrphaned === true || height + RESET_DISTANCE < flight.checkedAt;
+  return wasReset ? "the chain was reset" : undefined;
 }
 
 function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {

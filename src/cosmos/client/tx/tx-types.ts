@@ -148,6 +148,11 @@ export interface TxWindow {
    * e.g. if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
+  /**
+   * Forgets the account's sequence, because the chain was reset. A transaction in flight is final at the next `confirm`: it is
+   * included in a block that the chain has now, or lost.
+   */
+  readonly reset: () => void;
   /** Returns the transactions in flight, in sequence order. */
   readonly inFlight: () => readonly FlightTx[];
 }

@@ -94,6 +94,9 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     // Use an array, because the driver treats a single blob argument as an object of named parameters.
     heightOfHash: (hash: Uint8Array): bigint | undefined =>
       readRow(sql.heightOfHash.get([hash]))?.integer("height"),
+    /** Returns the hashes of the newest blocks above a height. */
+    hashesAbove: (height: bigint, limit: number): readonly Uint8Array[] =>
+      readRows(sql.hashesAbove.all(height, limit)).map((row) => row.bytes("hash")),
     results: (height: bigint): StoredResults | undefined =>
       results.get(height, () => {
         const row = readRow(sql.results.get(height));
@@ -148,6 +151,7 @@ function statements(database: Database.Database) {
     ),
     block: database.prepare("SELECT hash, block, part_total, part_hash FROM blocks WHERE height = ?"),
     heightOfHash: database.prepare("SELECT height FROM blocks WHERE hash = ?"),
+    hashesAbove: database.prepare("SELECT hash FROM blocks WHERE height > ? ORDER BY height DESC LIMIT ?"),
     results: database.prepare("SELECT results FROM blocks WHERE height = ?"),
     seenCommit: database.prepare("SELECT seen_commit FROM blocks WHERE height = ?"),
     saveSet: database.prepare("INSERT OR REPLACE INTO validator_sets (height, validators) VALUES (?, ?)"),

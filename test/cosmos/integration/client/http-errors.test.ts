@@ -166,6 +166,29 @@ describe("a node that misbehaves", () => {
   });
 });
 
+describe("a connection that ends before the response", () => {
+  // Only the sender knows whether it may broadcast to the same node again.
+  it.each([
+    ["status", "good"],
+    ["broadcast_tx_sync", "down"],
+  ])("is used for %s: the endpoint counts as %s", async (method, state) => {
+    const requests: string[] = [];
+    let left = 0;
+    const server = await serve((exchange) => {
+      requests.push(exchange.calls[0]?.method ?? "");
+      if (left-- > 0) exchange.request.socket.resetAndDestroy();
+      else good(exchange);
+    });
+    const client = connect([server.url, server.url]);
+    await client.status(signal);
+    requests.length = 0;
+    left = 1;
+    expect(await errorOf(client.pool.call(method, {}, signal))).toBe("none");
+    expect(client.pool.health()[0]?.state).toBe(state);
+    expect(requests.filter((one) => one === method)).toHaveLength(2);
+  });
+});
+
 describe("calls", () => {
   it("of one turn are batched by ten, broadcasts are sent alone, and all carry the bearer token", async () => {
     const sizes: number[] = [];

@@ -8,6 +8,8 @@ import { createSnapshots } from "../../../../src/localnet/control/snapshots.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import type { RunningNode } from "../../../../src/localnet/node/create-node.ts";
 import { MsgSend } from "../../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { MsgUpdateClient } from "../../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { Header } from "../../../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
 import { toHex } from "../../../../src/platform/base/bytes.ts";
 import { DAY_MS } from "../../../../src/platform/base/time.ts";
@@ -16,6 +18,8 @@ import { createManualClock } from "../../../support/manual-clock.ts";
 
 const START = Date.parse("2026-11-28T12:00:00Z");
 const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
+
+const NO_HEADER = { validatorSet: undefined, trustedHeight: undefined, trustedValidators: undefined };
 
 /** Cycles of the test that counts them: `RELAYWATCH_REVERTS=200` for a long run. */
 const CYCLES = Number(process.env["RELAYWATCH_REVERTS"] ?? 6);
@@ -68,6 +72,16 @@ async function start(state?: string) {
       await end();
     },
     snapshots: createSnapshots(nodes, clock, state),
+    /** Broadcasts a client update with the header of this block. Returns why CheckTx refuses it. */
+    update: async (hash: Uint8Array): Promise<string> => {
+      const commit = { height: 1n, round: 0, signatures: [], blockId: { hash, partSetHeader: undefined } };
+      const header = Header.encode({ ...NO_HEADER, signedHeader: { header: undefined, commit } }).finish();
+      const clientMessage = { typeUrl: TYPE_URL.tendermintHeader, value: header };
+      const fields = { clientId: "07-tendermint-0", clientMessage, signer: account.address };
+      const messages = [{ typeUrl: TYPE_URL.updateClient, value: MsgUpdateClient.encode(fields).finish() }];
+      const draft = { messages, memo: "", gasLimit: 300_000n, fee: { denom: "untrn", amount: 10_000n } };
+      return (await account.broadcast(local.view, draft)).check.log;
+    },
     /** Makes blocks a second apart, each with a transaction of the local chain. */
     blocks: async (count: number, amount = 1n): Promise<void> => {
       for (let made = 0; made < count; made += 1) {
@@ -151,6 +165,29 @@ describe("snapshot and revert", () => {
     await third.end();
     writeFileSync(join(home, "revert.json"), "");
     await (await start(home)).blocks(1);
+  });
+
+  it("let no client be updated to a block that is gone, until the chain makes it again", async () => {
+    const net = await start();
+    await net.blocks(2);
+    const kept = net.nodes.map(({ view }) => view.status().latestHash);
+    const { id } = net.snapshots.take();
+    const startMs = net.clock.nowMs();
+    await net.blocks(3);
+    const gone = net.nodes.map(({ view }) => view.status().latestHash);
+    const texts = (hashes: readonly Uint8Array[]) => Promise.all(hashes.map(net.update));
+    const other = /^(?!.*a revert has removed)./;
+    const refused = gone.map((hash) =>
+      expect.stringMatching(`^a revert has removed block ${toHex(hash).toUpperCase()} from its chain`),
+    );
+    expect(await texts(gone)).toEqual(gone.map(() => expect.stringMatching(other)));
+    net.snapshots.revert(id);
+    expect(await texts(gone)).toEqual(refused);
+    expect(await texts(kept)).toEqual(kept.map(() => expect.stringMatching(other)));
+    net.clock.set(startMs);
+    await net.blocks(3);
+    expect(net.nodes.map(({ view }) => view.status().latestHash)).toEqual(gone);
+    expect(await texts(gone)).toEqual(gone.map(() => expect.stringMatching(other)));
   });
 
   it("know what they cannot go back to", async () => {

@@ -1,0 +1,61 @@
+import { MsgUpdateClient } from "../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { Header } from "../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
+import { TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import type { TxResult } from "../../chain/runtime/abci.ts";
+
+type CheckTx = (tx: Uint8Array, recheck: boolean) => TxResult;
+
+/** Returns true if a revert has removed the block with this hash (32 bytes) from its chain. */
+type IsRemoved = (blockHash: Uint8Array) => boolean;
+
+export type RemovedHeaders = ReturnType<typeof createRemovedHeaders>;
+
+/**
+ * Rejects transactions that update a light client to a removed block of the other chain. A relayer sends such an update if it has
+ * not noticed a revert yet. The update would be valid, because the same validators signed the block, but the client would then be
+ * ahead of its chain or contradict it, and the relayer could prove nothing until the chain has passed that height.
+ */
+export function createRemovedHeaders(checkTx: CheckTx) {
+  let isRemoved: IsRemoved | undefined;
+  return {
+    /** From now on, uses this function to recognize removed blocks. */
+    reject: (next: IsRemoved): void => {
+      isRemoved = next;
+    },
+    /** Runs CheckTx, unless the transaction contains the header of a removed block. Then, returns code 18 of codespace "sdk". */
+    checkTx: (tx: Uint8Array, recheck: boolean): TxResult => {
+      const removed = isRemoved === undefined ? undefined : headersOf(tx).find(isRemoved);
+      return removed === undefined ? checkTx(tx, recheck) : refusal(removed);
+    },
+  };
+}
+
+/** Returns the block hashes of the headers in a transaction's client updates. */
+function headersOf(tx: Uint8Array): readonly Uint8Array[] {
+  try {
+    const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
+    return messages
+      .filter(({ typeUrl }) => typeUrl === TYPE_URL.updateClient)
+      .flatMap(({ value }) => MsgUpdateClient.decode(value).clientMessage ?? [])
+      .filter(({ typeUrl }) => typeUrl === TYPE_URL.tendermintHeader)
+      .flatMap(({ value }) => Header.decode(value).signedHeader?.commit?.blockId?.hash ?? []);
+  } catch {
+    // CheckTx says what is wrong with the bytes.
+    return [];
+  }
+}
+
+/** `ErrInvalidRequest` of the Cosmos SDK. */
+function refusal(hash: Uint8Array): TxResult {
+  return {
+    code: 18,
+    codespace: "sdk",
+    log: `a revert has removed block ${toHex(hash).toUpperCase()} from its chain, so no client can be updated to it: invalid request`,
+    data: new Uint8Array(),
+    gasWanted: 0n,
+    gasUsed: 0n,
+    events: [],
+  };
+}
