@@ -29,7 +29,7 @@ export interface FaultyLocalnet {
 }
 
 /** Patience on a busy machine. */
-export const WAIT = { timeout: 60_000, interval: 50 };
+export const WAIT = { timeout: 120_000, interval: 50 };
 
 interface FaultyLocalnetOptions {
   /** Gives the relayer a second endpoint of each chain, without a proxy. */
