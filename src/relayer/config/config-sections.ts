@@ -95,7 +95,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "time after which the lease ends if it is not renewed. Another instance takes over within this time plus a second",
+          "time after which the lease ends if it is not renewed. Another instance then takes over within a quarter of this time",
         ),
     })
     .prefault({});

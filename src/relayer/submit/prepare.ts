@@ -22,6 +22,7 @@ import {
   resolve,
   type SubmitterState,
   urgentRule,
+  urgentRules,
   isAboveCeiling,
 } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
@@ -110,13 +111,15 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   const planned = new Set(prepared.flatMap(({ entries }) => entries));
   if (planned.size === 0 || ready.length === 0) return new Set();
   const isStopped = isAboveCeiling(state);
+  const ruleOf = urgentRules(state);
+  const blockGas = block.gas();
   let before = 0n;
   const sorted = byNeed(state, [...planned, ...ready]);
   return new Set(
     sorted.filter((entry) => {
       before += gas.estimate(gasItem(entry));
-      const isUrgent = !isStopped || urgentRule(state, entry.result.query) !== undefined;
-      return planned.has(entry) && (before > block.gas() || !isUrgent);
+      const isUrgent = !isStopped || ruleOf(entry.result.query) !== undefined;
+      return planned.has(entry) && (before > blockGas || !isUrgent);
     }),
   );
 }

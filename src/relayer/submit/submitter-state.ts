@@ -173,7 +173,8 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
   const { pipeline, options, batch, gas } = state;
   const waiting = [...pipeline.expected(), ...unsent(state)];
-  const urgent = waiting.filter(({ result }) => urgentRule(state, result.query) !== undefined);
+  const ruleOf = urgentRules(state);
+  const urgent = waiting.filter(({ result }) => ruleOf(result.query) !== undefined);
   if (urgent.length === 0) return budget;
   const needed = capacityFor(urgent, options.connections, {
     limits: batch.limits(),
@@ -183,15 +184,19 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
 }
 
 /** Returns the rule that makes a query's next unsent result urgent; undefined if no rule does. */
-export function urgentRule(
-  { deps, market }: SubmitterState,
-  query: RegisteredQuery,
-): UrgencyRule | undefined {
-  if (!deps.urgency.hasRules) return undefined;
-  const current = deps.registry.state(query.id)?.query ?? query;
+export function urgentRule(state: SubmitterState, query: RegisteredQuery): UrgencyRule | undefined {
+  return urgentRules(state)(query);
+}
+
+/** Returns a function like {@link urgentRule} for many queries, which reads the price only once. Valid until the next `await`. */
+export function urgentRules({
+  deps,
+  market,
+}: SubmitterState): (query: RegisteredQuery) => UrgencyRule | undefined {
+  if (!deps.urgency.hasRules) return () => undefined;
   const [height, nowMs] = [deps.height.now(), deps.clock.nowMs()];
   const now = { height, price: market.latestPrice(), ceiling: market.ceiling(), nowMs };
-  return deps.urgency.ruleOf(current, now);
+  return (query) => deps.urgency.ruleOf(deps.registry.state(query.id)?.query ?? query, now);
 }
 
 /** Returns true if the price exceeds the ceiling, so that only urgent results may be sent. */
@@ -224,7 +229,8 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
     return needOf(state, query, waiting);
   });
   if (!state.deps.urgency.hasRules) return sorted;
-  const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
+  const ruleOf = urgentRules(state);
+  const ranked = sorted.map((item) => ({ item, rank: ruleOf(item.result.query)?.priority ?? -1 }));
   // The sort is stable, so equal ranks stay in order of need.
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }

@@ -17,6 +17,7 @@ import {
   SUPERSEDED,
   unsent,
   urgentRule,
+  urgentRules,
   WITHDRAWN,
 } from "./submitter-state.ts";
 import { gasOf } from "./transaction.ts";
@@ -183,11 +184,12 @@ function choose(
     ...candidates.map((result) => ({ result, isCandidate: true })),
   ]);
   const chosen: ExpectedResult[] = [];
+  const end = leaving + state.block.gas();
   let before = 0n;
   let own = 0n;
   for (const one of all) {
     // Also read the result that crosses the limit, because its gas is only an estimate.
-    const isFull = before >= leaving + state.block.gas() && own >= ownPart;
+    const isFull = before >= end && own >= ownPart;
     if (one.isCandidate && isFull) break;
     const oneGas = gasOf(state, [one]);
     before += oneGas;
@@ -200,7 +202,8 @@ function choose(
 
 /** Returns the urgent candidates that fit in a block. */
 function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]): readonly ExpectedResult[] {
-  const urgent = candidates.filter(({ query }) => urgentRule(state, query) !== undefined);
+  const ruleOf = urgentRules(state);
+  const urgent = candidates.filter(({ query }) => ruleOf(query) !== undefined);
   const most = state.block.status().chainGas / 2n;
   let gas = 0n;
   const fitting = byNeed(

@@ -85,10 +85,14 @@ async function connect(prometheus: string): Promise<void> {
   }
 }
 
-/** Whether the grid has the width of the window. It follows a change some frames later. */
+/** Whether the grid has the width of the window, and the panels that of the grid. Each follows a change some frames later. */
 function isLaidOut(): boolean {
   const grid = document.querySelector<HTMLElement>(".react-grid-layout");
-  return grid === null || Math.abs(grid.clientWidth - document.documentElement.clientWidth) < 60;
+  if (grid === null) return true;
+  const panels = [...grid.querySelectorAll("[data-viz-panel-key]")];
+  const edge = Math.max(...panels.map((panel) => panel.getBoundingClientRect().right));
+  const isFilled = panels.length === 0 || Math.abs(edge - grid.getBoundingClientRect().right) < 60;
+  return isFilled && Math.abs(grid.clientWidth - document.documentElement.clientWidth) < 60;
 }
 
 /** Resolves when all responses are there and nothing has changed for some frames. */
