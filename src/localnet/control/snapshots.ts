@@ -26,8 +26,8 @@ export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 /** Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken. */
 const MAX_SNAPSHOTS = 20;
 
-/** Number of removed blocks to recognize: those of the last reverts of both chains. */
-const MAX_REMOVED_HASHES = 10_000;
+/** Number of removed blocks to remember, over several reverts of both chains. */
+const MAX_REMEMBERED = 10_000;
 
 /** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
 const REVERT_FILE = "revert.json";
@@ -37,7 +37,7 @@ const REVERT_FILE = "revert.json";
  * memory.
  */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
-  const removed = createRecentCache<string, true>(MAX_REMOVED_HASHES);
+  const removed = createRecentCache<string, true>(MAX_REMEMBERED);
   const isRemoved = (hash: Uint8Array): boolean =>
     removed.get(toHex(hash), () => undefined) === true &&
     // With the same time and transactions, a chain makes the same block again.
