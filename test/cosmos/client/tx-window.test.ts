@@ -254,6 +254,11 @@ describe("a window of transactions", () => {
     await broadcast("c");
     expect(sequences().at(-1)).toBe(42n);
     expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(2);
+    await block();
+    chain.useElsewhere();
+    window.reset();
+    expect(kinds(await broadcast("d"))).toEqual(["in-flight"]);
+    expect(sequences().at(-1)).toBe(44n);
   });
 
   it("knows at once after a reset what was in flight: lost, or in a block that the chain has", async () => {

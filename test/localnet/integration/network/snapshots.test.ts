@@ -63,6 +63,12 @@ async function start(state?: string) {
   };
   ends.push(end);
   const account = createLocalAccount(CHAINS.local, "alice");
+  const transfer = (amount: bigint) => {
+    const coins = [{ denom: "untrn", amount: amount.toString() }];
+    const { address } = account;
+    const value = MsgSend.encode({ fromAddress: address, toAddress: address, amount: coins }).finish();
+    return { typeUrl: TYPE_URL.send, value };
+  };
   return {
     nodes,
     local,
@@ -72,13 +78,16 @@ async function start(state?: string) {
       await end();
     },
     snapshots: createSnapshots(nodes, clock, state),
-    /** Broadcasts a client update with the header of this block. Returns why CheckTx refuses it. */
+    /** Broadcasts a client update with the header of this block, behind a transfer. Returns why CheckTx refuses it. */
     update: async (hash: Uint8Array): Promise<string> => {
       const commit = { height: 1n, round: 0, signatures: [], blockId: { hash, partSetHeader: undefined } };
       const header = Header.encode({ ...NO_HEADER, signedHeader: { header: undefined, commit } }).finish();
       const clientMessage = { typeUrl: TYPE_URL.tendermintHeader, value: header };
       const fields = { clientId: "07-tendermint-0", clientMessage, signer: account.address };
-      const messages = [{ typeUrl: TYPE_URL.updateClient, value: MsgUpdateClient.encode(fields).finish() }];
+      const messages = [
+        transfer(1n),
+        { typeUrl: TYPE_URL.updateClient, value: MsgUpdateClient.encode(fields).finish() },
+      ];
       const draft = { messages, memo: "", gasLimit: 300_000n, fee: { denom: "untrn", amount: 10_000n } };
       return (await account.broadcast(local.view, draft)).check.log;
     },
@@ -86,13 +95,8 @@ async function start(state?: string) {
     blocks: async (count: number, amount = 1n): Promise<void> => {
       for (let made = 0; made < count; made += 1) {
         clock.set(clock.nowMs() + 1_000);
-        const value = MsgSend.encode({
-          fromAddress: account.address,
-          toAddress: account.address,
-          amount: [{ denom: "untrn", amount: amount.toString() }],
-        }).finish();
         const fee = { denom: "untrn", amount: 10_000n };
-        const messages = [{ typeUrl: TYPE_URL.send, value }];
+        const messages = [transfer(amount)];
         await account.broadcast(local.view, { messages, memo: "", gasLimit: 300_000n, fee });
         for (const { control } of nodes) control.produce(1);
       }
