@@ -110,14 +110,14 @@ export async function createRelayer(
   });
   const { ledger, timeline, payments } = history;
   const blockHash = createBlockHashReader(chains.local.client);
-  const resetJournal = (): void => {
+  const forgetLocalChain = (): void => {
     journal.reset();
     ledger.reset();
     // Both chains of a localnet go back together. If only the local chain was reset, the remote heads are soon read again.
     for (const head of [watches.local, ...watches.connections.map(({ remote }) => remote)]) head.reset();
   };
   const checkHistory = createLocalHistoryCheck({
-    journal: { ...journal, reset: resetJournal },
+    journal: { ...journal, reset: forgetLocalChain },
     registry,
     blockHash,
     logger,

@@ -159,7 +159,9 @@ interface WorkerLoopDeps {
  */
 async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await withSignals([signal, worker.registry.era()], (era) => runEra(worker, deps, era));
+    await withSignals([signal, worker.registry.resetSignal()], (inner) =>
+      runCyclesUntil(inner, worker, deps),
+    );
     worker.client.forget();
     worker.submission.succeeded();
   }
@@ -169,7 +171,11 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
  * Runs cycles until the signal aborts. A KV cycle may start while the previous one is still reading, because reading from a
  * distant node can take longer than a block.
  */
-async function runEra(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
+async function runCyclesUntil(
+  signal: AbortSignal,
+  worker: ConnectionWorker,
+  deps: WorkerLoopDeps,
+): Promise<void> {
   const loop: Loop = {
     worker,
     deps,

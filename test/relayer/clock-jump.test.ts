@@ -31,7 +31,7 @@ describe("a jump of the wall clock", () => {
           apply: unused,
           states: unused,
           reset: unused,
-          era: unused,
+          resetSignal: unused,
           request: unused,
         },
         clock,

@@ -55,7 +55,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
         state: () => undefined,
         request: () => {},
         reset: () => {},
-        era: () => new AbortController().signal,
+        resetSignal: () => new AbortController().signal,
       },
       height,
       checkHistory: async (now) => void calls.heights.push(now),

@@ -53,7 +53,7 @@ export interface SampleSubmitter {
 /** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
 export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = {}): SampleSubmitter {
   const earlier = sampleOutcomes.length;
-  let era = new AbortController();
+  let nextReset = new AbortController();
   const manual = createManualClock(1_000_000);
   const clock = { ...manual, nowMs: () => manual.nowMs() + sample.jumpMs };
   const height = createHeightSignal(clock, () => {});
@@ -112,7 +112,7 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
           sample.rereads.push(ids);
           if (sample.rereadError !== undefined) throw sample.rereadError;
         },
-        era: () => era.signal,
+        resetSignal: () => nextReset.signal,
       },
       height,
       market: createMarket({ ceiling: undefined, cap: parseDec18("1"), denom: "untrn" }, clock),
@@ -148,9 +148,9 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     rereads: [],
     rereadError: undefined,
     reset: () => {
-      const before = era;
-      era = new AbortController();
-      before.abort();
+      const current = nextReset;
+      nextReset = new AbortController();
+      current.abort();
     },
     windowResets: 0,
   };

@@ -142,7 +142,7 @@ export function planAttempts(
     .map(({ index }) => index);
   // Only the sender decides whether to send the bytes to the same node again.
   if (method.startsWith("broadcast_")) return ordered;
-  // A node may close an idle keep-alive connection just before its next use, so a lone endpoint gets two attempts.
+  // Several nodes may share the address of a lone endpoint, so it gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { onAbort } from "../../platform/base/abort.ts";
+import { CONNECTION_ENDED } from "../../platform/http/remote.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
@@ -165,11 +166,10 @@ function refusalOf(error: unknown): Refusal {
 /** HTTP statuses that may mean a refused batch. Statuses for credentials, timeouts, rate limits and gateways are excluded. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
-const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-
 /** Returns true if the connection ended before the response. */
 function isCut(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "unreachable" && CUT.test(error.facts.reason);
+  if (!(error instanceof ClientError)) return false;
+  return error.facts.code === "unreachable" && CONNECTION_ENDED.has(error.facts.reason);
 }
 
 /**

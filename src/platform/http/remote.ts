@@ -53,6 +53,9 @@ export function trustedCertificates({ ca }: NetworkOptions): readonly string[] |
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
 
+/** Error codes of a connection that ended before the response. A server may close an idle connection just before its next use. */
+export const CONNECTION_ENDED: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
 /**
  * Creates connections to any number of servers, each through the proxy that the environment specifies for it. `settings` apply to
  * the connections to each origin separately.

@@ -23,7 +23,7 @@ export interface RegistryDeps {
 
 export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   let states = new Map<bigint, QueryState>();
-  let era = new AbortController();
+  let nextReset = new AbortController();
   const remove = (id: bigint): void => {
     if (states.delete(id)) deps.onRemoved(id);
   };
@@ -93,15 +93,15 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     /** Forgets all queries. Called when the local chain has been reset. */
     reset: (): void => {
       states = new Map();
-      const before = era;
-      era = new AbortController();
-      before.abort(new Error("the local chain was reset"));
+      const current = nextReset;
+      nextReset = new AbortController();
+      current.abort(new Error("the local chain was reset"));
     },
     /**
-     * Returns a signal that aborts at the next reset of the local chain, after which there is another one. Work and results from
-     * before a reset have lost their meaning.
+     * Returns a signal that aborts at the next reset of the local chain; each reset has its own signal. Work and results from before
+     * a reset have lost their meaning.
      */
-    era: (): AbortSignal => era.signal,
+    resetSignal: (): AbortSignal => nextReset.signal,
   };
 }
 

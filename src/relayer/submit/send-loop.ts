@@ -53,7 +53,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = {
-    era: deps.registry.era(),
+    resetSignal: deps.registry.resetSignal(),
     height: 0n,
     lookUps: 0,
     lookAtMs: 0,
@@ -110,8 +110,8 @@ async function changedSince(
 }
 
 interface Rhythm {
-  /** The registry's signal that the submitter has followed. */
-  era: AbortSignal;
+  /** Aborted if the local chain was reset since the last step. */
+  resetSignal: AbortSignal;
   height: bigint;
   lookUps: number;
   /** Monotonic time of the next lookup of transactions in flight, ms. */
@@ -125,8 +125,8 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   const { height, clock, registry, upkeep } = state.deps;
   const now = height.now();
   if (now === 0n) return;
-  if (rhythm.era.aborted) {
-    rhythm.era = registry.era();
+  if (rhythm.resetSignal.aborted) {
+    rhythm.resetSignal = registry.resetSignal();
     forgetChain(state);
   }
   const isNew = now !== rhythm.height;

@@ -53,7 +53,7 @@ export interface SubmitterDeps {
   readonly attempts: AttemptSink;
   /** Receives each transaction that paid a fee. */
   readonly payments?: PaymentSink;
-  readonly registry: Pick<Registry, "state" | "states" | "reread" | "era">;
+  readonly registry: Pick<Registry, "state" | "states" | "reread" | "resetSignal">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
   readonly readMarketState: LocalQueries["marketState"];

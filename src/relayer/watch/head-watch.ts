@@ -61,7 +61,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   return {
     record,
-    /** Forgets all blocks, because the chain was reset. The next recorded block counts as the first. */
+    /** Forgets all blocks, because the chain was reset. The next recorded block is then the first. */
     reset: (): void => {
       marks.clear();
       [height, blockTimeMs, lowerSinceMs, timed] = [undefined, undefined, undefined, undefined];

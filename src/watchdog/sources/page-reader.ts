@@ -7,6 +7,7 @@ import { abortReason, onAbort, withDeadline } from "../../platform/base/abort.ts
 import type { Clock } from "../../platform/base/clock.ts";
 import { clip, createPrometheusTextParser, type Sample } from "../prometheus/text-parser.ts";
 import {
+  CONNECTION_ENDED,
   createRemoteConnections,
   endpointHeaders,
   followRedirect,
@@ -52,9 +53,6 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const DENIALS: ReadonlySet<number> = new Set([401, 403, 407]);
 
-/** Error codes for connections that ended before the response. */
-const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
-
 /**
  * Creates a reader that reuses connections, requests gzip, and follows GET redirects to the same host. If a server closes a
  * connection before it responds, the request is sent again on a new connection, because servers may close idle connections at any
@@ -68,7 +66,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
   const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
   const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
     request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && CLOSED.has(error.code))) throw error;
+      if (!(error instanceof Error && "code" in error && CONNECTION_ENDED.has(error.code))) throw error;
       return request(url, { ...options, dispatcher: fresh.to(url) });
     });
   const read: PageReader = async (url, signal, sent = {}, form) => {

@@ -171,7 +171,7 @@ describe("a connection that ends before the response", () => {
   it.each([
     ["status", "good"],
     ["broadcast_tx_sync", "down"],
-  ])("is used for %s: the endpoint counts as %s", async (method, state) => {
+  ])("is used for %s: the state of the endpoint is %s", async (method, state) => {
     const requests: string[] = [];
     let left = 0;
     const server = await serve((exchange) => {
