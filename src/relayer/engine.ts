@@ -70,9 +70,9 @@ export function createEngine(deps: EngineDeps) {
       ...loops.map(({ parts, type, name }) => ({
         name,
         run: (signal: AbortSignal) =>
-          runWorker(
+          runWorkers(
             // Each worker gets its own health and client id, so that two workers share no mutable state.
-            toWorker(parts, submitter, deps),
+            () => toWorker(parts, submitter, deps),
             {
               height: deps.height,
               leads: deps.leads,
@@ -152,30 +152,28 @@ interface WorkerLoopDeps {
 }
 
 /**
- * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
- * it backs off and tries again.
- *
- * A reset of the local chain aborts the running cycles, and nothing from before it affects the cycles after it.
+ * Runs one worker after another until the signal aborts. Never rejects. A reset of the local chain ends the current worker with its
+ * cycles, so that nothing from before the reset affects the cycles after it.
  */
-async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
+async function runWorkers(
+  createWorker: () => ConnectionWorker,
+  deps: WorkerLoopDeps,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await withSignals([signal, worker.registry.resetSignal()], (inner) =>
-      runCyclesUntil(inner, worker, deps),
-    );
-    worker.client.forget();
-    worker.submission.succeeded();
+    const worker = createWorker();
+    const reset = worker.registry.resetSignal();
+    await withSignals([signal, reset], (inner) => runWorker(worker, deps, inner));
   }
 }
 
 /**
- * Runs cycles until the signal aborts. A KV cycle may start while the previous one is still reading, because reading from a
- * distant node can take longer than a block.
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
+ * it backs off and tries again.
+ *
+ * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
  */
-async function runCyclesUntil(
-  signal: AbortSignal,
-  worker: ConnectionWorker,
-  deps: WorkerLoopDeps,
-): Promise<void> {
+async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   const loop: Loop = {
     worker,
     deps,
