@@ -115,6 +115,7 @@ export function withSettings(command: Command): Command {
   command
     .exitOverride()
     .showHelpAfterError("(add --help for usage)")
+    .hook("preSubcommand", rejectUnknownWord)
     .configureOutput({
       // Commander writes the reason as a separate sentence, but our reasons are clauses.
       outputError: (text, write) =>
@@ -123,6 +124,16 @@ export function withSettings(command: Command): Command {
   for (const inner of command.commands) withSettings(inner);
   return command;
 }
+
+/** Rejects an unknown word where Commander would pass the word to the default command, which takes no arguments. */
+function rejectUnknownWord(group: Command, chosen: Command): void {
+  const [word] = group.args;
+  if (word === undefined || word.startsWith("-") || chosen.registeredArguments.length > 0) return;
+  // Commander's own method, because its types omit it, gives the same message as for other unknown commands.
+  if (![chosen.name(), ...chosen.aliases()].includes(word)) (group as Group).unknownCommand();
+}
+
+type Group = Command & { readonly unknownCommand: () => void };
 
 /** Returns the program's name, with which all error messages start. */
 function nameOf(command: Command): string {

@@ -110,6 +110,8 @@ describe("an unknown command", () => {
     [["configg"], "config"],
     [["localnet", "acounts"], "accounts"],
     [["localnet", "strat"], "start"],
+    [["localnet", "time", "sett"], "set"],
+    [["localnet", "snapshot", "lst"], "list"],
     [["relayer", "strat"], "start"],
     [["watchdog", "stat"], "start"],
     [["query", "interchainquerie"], "interchainqueries"],
@@ -131,6 +133,12 @@ describe("an unknown command", () => {
     expect(stderr).toContain("unknown command 'zzzzzzzz'");
     expect(stderr).not.toContain("Did you mean");
     expect(stderr).toContain("--help");
+  });
+
+  it("is not passed to a default command without arguments", async () => {
+    const { stderr } = await run("localnet", "snapshot", "create");
+    expect(stderr).toContain("unknown command 'create'");
+    expect(stderr).not.toContain("arguments");
   });
 });
 
