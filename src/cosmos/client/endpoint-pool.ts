@@ -10,9 +10,9 @@ export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
-/** Several endpoints for one chain, used like a single endpoint. */
+/** Combines several endpoints for one chain behind the interface of a single endpoint, with failover. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes its result, and treats a result that it cannot decode as the endpoint's error. */
+  /** Calls a method and decodes its result. If decoding fails, the endpoint is at fault and the next endpoint is tried. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Like `read`, but for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
@@ -38,7 +38,8 @@ export interface PoolEndpointHealth extends EndpointHealth {
  * Creates an endpoint pool. `endpoints` are in order of preference.
  *
  * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its error is final (see
- * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end.
+ * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end. After the rest, a
+ * check in the background returns the endpoint to its place.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -46,7 +47,10 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
     endpoints.map((endpoint) => ({ ...endpoint.health(), lagBlocks: lags.get(endpoint.name) }));
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
-    for (const endpoint of attemptsOf(request)) {
+    const attempts = attemptsOf(request);
+    // Otherwise, the first read after a rest would wait for the deadline of a node that hangs.
+    for (const other of attempts.slice(1)) other.probe();
+    for (const endpoint of attempts) {
       try {
         return await endpoint.read(request, signal);
       } catch (thrown) {
@@ -68,6 +72,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const attemptsOf = ({ method, params }: Pick<RpcRead<unknown>, "method" | "params">) => {
     const candidates = health().map((state, index) => ({
       ...state,
+      isSilent: endpoints[index]?.isSilent() ?? false,
       restMs: endpoints[index]?.restMs() ?? 0,
     }));
     return planAttempts(candidates, method, params).flatMap((index) => endpoints[index] ?? []);
@@ -118,6 +123,8 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 
 /** An endpoint that a read may use, with the facts that determine its rank. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
+  /** Whether the connection has failed and the node has not responded since. */
+  readonly isSilent: boolean;
   /** Remaining rest time after a failure. */
   readonly restMs: number;
 };
@@ -127,8 +134,8 @@ const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
  * Returns the endpoints' indexes in the order of attempts. The order is: healthy endpoints; endpoints that have pruned the
- * requested height, are behind or catching up, cannot serve the method, or are resting after failures (in this order); and
- * distrusted endpoints. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
+ * requested height, are behind or catching up, cannot serve the method, are resting after failures, or have not responded since (in
+ * this order); and distrusted endpoints. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],
@@ -140,14 +147,14 @@ export function planAttempts(
     .map((candidate, index) => ({ rank: rankOf(candidate, method, height), index }))
     .toSorted((a, b) => compare(a.rank, b.rank) || a.index - b.index)
     .map(({ index }) => index);
-  // Only the sender decides whether to send the bytes to the same node again.
+  // Try each endpoint only once for a broadcast, because the sender decides whether to send the bytes to the same node again.
   if (method.startsWith("broadcast_")) return ordered;
   // Several nodes may share the address of a lone endpoint, so it gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 
 function rankOf(
-  { restMs, status, latencyMs, lagBlocks, distrusted, lacks }: Candidate,
+  { isSilent, restMs, status, latencyMs, lagBlocks, distrusted, lacks }: Candidate,
   method: string,
   height: bigint | undefined,
 ): readonly number[] {
@@ -155,7 +162,7 @@ function rankOf(
   const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
   const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
   const cannot = lacks?.has(method) === true;
-  return [distrusted !== undefined, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
+  return [distrusted !== undefined, isSilent, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
 }
 
 /** Returns the height that a call reads, or undefined for the latest height. */

@@ -12,21 +12,21 @@ import { decodeStatus } from "./rpc-response.ts";
 
 export interface EndpointHealth {
   readonly name: string;
-  /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */
+  /** In state `unchecked`, the chain id is still unknown, because no status response has arrived yet. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
-  /** Consecutive failures; parallel failures are counted as one. */
+  /** Number of consecutive failures, where failures of parallel calls are counted as one. */
   readonly failures: number;
   /** Text of the last error; undefined in state `good`. */
   readonly lastError: string | undefined;
-  /** The last status response; undefined before the first one. */
+  /** The last status response; undefined until the endpoint has responded once. */
   readonly status: NodeStatus | undefined;
-  /** Duration of the last status request; undefined before the first one. */
+  /** Duration of the last status request, in ms; undefined until the endpoint has responded once. */
   readonly latencyMs: number | undefined;
-  /** The provably wrong response that makes reads prefer other endpoints for now; undefined if there is none. */
+  /** Why reads currently prefer other endpoints: a description of the provably wrong response; undefined if the endpoint is trusted. */
   readonly distrusted: string | undefined;
   /**
-   * Calls that the endpoint recently failed to serve: maps an RPC method or "response size" to the reason. Absent if there are no
-   * such calls.
+   * Maps each RPC method that the endpoint recently failed to serve to the reason; oversized responses have the key "response
+   * size". Absent if there are none.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
@@ -52,17 +52,17 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long other endpoints are preferred after a provably wrong response. Unlike the end of an outage, the end of wrong responses
+ * How long reads prefer other endpoints after a provably wrong response. Unlike the end of an outage, the end of wrong responses
  * cannot be observed, so the endpoint is distrusted for this entire time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
-/** How long other endpoints are preferred for a method that this endpoint could not serve. */
+/** How long reads prefer other endpoints for a method that this endpoint could not serve. */
 const LACK_MS = 600_000;
 /** Time without a refusal after which an endpoint that refused calls despite a good status is good again. */
 const REFUSAL_MS = 60_000;
 
-/** Lacks that concern a single request, so that the endpoint may still serve other requests with the same method. */
+/** Missing data or capabilities that concern only one request, so the endpoint may still serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
 /** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked before use, and it rests after each failure. */
@@ -84,8 +84,11 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
-  /** Returns the remaining rest time; 0 if the endpoint is not resting. */
+  /** Returns how many ms the endpoint still rests after a failure; 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
+
+  /** Returns true if the connection has failed and the node has not responded since. */
+  const isSilent = (): boolean => health.failures > 0 && !isVerified;
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
     // One outage fails all calls in flight. Only the first failure is recorded, because a burst of calls would otherwise raise
@@ -217,10 +220,17 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     }
   };
 
+  /** Checks in the background whether a silent endpoint responds again, once its rest has ended. */
+  const probe = (): void => {
+    if (isSilent() && restMs() === 0) verify(life.signal).catch(() => {});
+  };
+
   return {
     name: options.name,
     read,
     verify,
+    probe,
+    isSilent,
     restMs,
     distrust: recordWrongResponse,
     health: (): EndpointHealth => ({

@@ -337,6 +337,8 @@ describe("a broadcast to several endpoints", () => {
           return "run" in request ? expect.unreachable() : request.decode(response, "fake");
         },
         verify: () => Promise.reject(new Error("not used")),
+        probe: () => {},
+        isSilent: () => false,
         restMs: () => 0,
         distrust: () => {},
         health: () => ({

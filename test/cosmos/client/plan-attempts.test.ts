@@ -5,7 +5,15 @@ type Candidate = Parameters<typeof planAttempts>[0][number];
 
 function candidate(fields: Partial<Candidate> = {}, earliestHeight = 1n, catchingUp = false): Candidate {
   const status = { chainId: "a-1", latestHeight: 100n, latestTimeNs: 0n, earliestHeight, catchingUp };
-  return { restMs: 0, status, latencyMs: 20, lagBlocks: 0n, distrusted: undefined, ...fields };
+  return {
+    isSilent: false,
+    restMs: 0,
+    status,
+    latencyMs: 20,
+    lagBlocks: 0n,
+    distrusted: undefined,
+    ...fields,
+  };
 }
 
 const order = (candidates: readonly Candidate[], height?: string): readonly number[] =>
@@ -32,6 +40,8 @@ describe("planAttempts", () => {
     const slow = candidate({ latencyMs: 5_000 });
     expect(order([resting, behind, syncing, slow])).toEqual([3, 1, 2, 0]);
     expect(order([candidate({ restMs: 50 }), candidate({ restMs: 20 })])).toEqual([1, 0]);
+    const silent = candidate({ isSilent: true });
+    expect(order([silent, resting, behind])).toEqual([2, 1, 0]);
   });
 
   it("puts endpoints that returned a wrong response after all others", () => {

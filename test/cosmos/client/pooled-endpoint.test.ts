@@ -155,6 +155,36 @@ describe("a pooled endpoint", () => {
     expect(lines).toHaveLength(2);
   });
 
+  it("is checked beside the reads once its rest has ended, so that no read waits for a node that hangs", async () => {
+    const asked: string[] = [];
+    const good = async (): Promise<unknown> => statusResult("test-1", 1n);
+    let respond = (_result: unknown): void => {};
+    const hanging = new Promise<unknown>((resolve) => {
+      respond = resolve;
+    });
+    let answer: () => Promise<unknown> = good;
+    const { clock, endpoint } = setUp((method) => {
+      asked.push(method);
+      return answer();
+    });
+    const pool = createEndpointPool([endpoint, setUp(good).endpoint]);
+    const read = { method: "block", params: {}, decode: identity };
+    answer = broken;
+    await pool.read(read, signal);
+    answer = () => hanging;
+    await pool.read(read, signal);
+    expect(asked).toEqual(["status"]);
+    clock.advance(endpoint.restMs());
+    await Promise.all([pool.read(read, signal), pool.read(read, signal)]);
+    await pool.read(read, signal);
+    expect(asked).toEqual(["status", "status"]);
+    respond(await good());
+    await endpoint.verify(signal);
+    answer = good;
+    await pool.read(read, signal);
+    expect(asked).toEqual(["status", "status", "block"]);
+  });
+
   it("checks the chain id again after a failure", async () => {
     let isDown = false;
     const { endpoint } = setUp(async (method) => {
