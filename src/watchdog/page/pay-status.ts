@@ -1,6 +1,13 @@
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { mutedBy } from "../alerts/under-causes.ts";
-import { foundedForecast, type Headroom, isEarly, policyOf } from "../policy/assessment.ts";
+import {
+  boundaryState,
+  expectedTier,
+  foundedForecast,
+  type Headroom,
+  isEarly,
+  policyOf,
+} from "../policy/assessment.ts";
 import { formatRate, type Tier } from "../policy/reward-tier.ts";
 import { type Freshness, whyBlind } from "../polling/freshness.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
@@ -36,11 +43,11 @@ export interface PayStatus {
  * the status is "too early to say", unless a boundary is lost or an alert is firing.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
-  if (boundaryState(status, "none") === "lost")
+  if (boundaryState(status.assessment, "none") === "lost")
     return payStatus("bad", "lost", "lost", "Lost: this month pays nothing, whatever happens now");
   const blind = whyBlind(status, fresh);
   if (blind !== undefined) return payStatus("unknown", "cannot-see", "cannot see", `Cannot see: ${blind}`);
-  const tier = expectedTier(status);
+  const tier = tierAtEnd(status);
   if (tierNow(status) === undefined)
     return payStatus(
       "unknown",
@@ -55,7 +62,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
-  if (boundaryState(status, "full") === "lost")
+  if (boundaryState(status.assessment, "full") === "lost")
     return payStatus("warn", "part-lost", "paid in part", "Full pay is lost: this month is paid in part");
   if (tier === "proportional")
     return payStatus("warn", "losing", "losing full pay", `Losing: this month is paid in part at ${rate}`);
@@ -93,7 +100,7 @@ function paidStatus(
       `${soFar}; not firing yet: ${lowerFirst(pending.rule.condition.title)}`,
     );
   if (!isKnown) return payStatus("unknown", "early", "too early to say", earlyText(status));
-  if (boundaryState(status, "full") === "clinched" && !isEarlyMonth(status))
+  if (boundaryState(status.assessment, "full") === "clinched" && !isEarlyMonth(status))
     return paidInFull("Paid in full, whatever happens now");
   return paidInFull(`Paid in full at ${rateText(status).replace("its current", "the current")}`);
 }
@@ -102,16 +109,10 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** Returns the tier in which the month will end if the current loss continues or, without a forecast, the current rate's tier. */
-function expectedTier(status: WatchdogStatus): Tier | undefined {
-  const forecast = foundedForecast(status.assessment)?.tiers.middle;
-  return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
-}
-
-/** Names the rate behind {@link expectedTier}, for example "its current rate" or "the rate of recent days". */
+/** Names the rate behind {@link tierAtEnd}, for example "its current rate" or "the rate of recent days". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
-  return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
+  return tierAtEnd(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
 }
 
 function earlyText({ assessment, current }: WatchdogStatus): string {
@@ -140,11 +141,9 @@ export function tierNow(status: WatchdogStatus): Tier | undefined {
   return (status.assessment ?? status.current).tier;
 }
 
-function boundaryState(
-  { assessment }: WatchdogStatus,
-  boundary: Headroom["boundary"],
-): Headroom["state"] | undefined {
-  return assessment?.headroom.find((headroom) => headroom.boundary === boundary)?.state;
+/** Returns the tier in which the month is expected to end. */
+function tierAtEnd({ assessment, current }: WatchdogStatus): Tier | undefined {
+  return assessment === undefined ? current.tier : expectedTier(assessment);
 }
 
 function payStatus(tone: Tone, kind: PayState, short: string, headline: string): PayStatus {

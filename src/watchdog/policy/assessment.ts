@@ -189,10 +189,32 @@ export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): 
   return good + bad < ENOUGH_BLOCKS;
 }
 
+/** Names the current rate's tier for a table. */
+export function tierCell(assessment: Pick<Assessment, "tier" | "counts">): string {
+  if (assessment.tier === undefined) return "–";
+  return isEarly(assessment) ? "too early" : assessment.tier;
+}
+
 /** Returns the forecast; undefined if its only basis is the current month and {@link isEarly} is true for it. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
+}
+
+/**
+ * Returns the tier in which the month will end if the current loss continues or, without a forecast, the current rate's tier.
+ * Undefined if it is too early to tell.
+ */
+export function expectedTier(assessment: Assessment): Tier | undefined {
+  return foundedForecast(assessment)?.tiers.middle ?? (isEarly(assessment) ? undefined : assessment.tier);
+}
+
+/** Returns the state of a boundary; undefined until the rate and the block time are known. */
+export function boundaryState(
+  assessment: Pick<Assessment, "headroom"> | undefined,
+  boundary: Boundary,
+): BoundaryState | undefined {
+  return assessment?.headroom.find((one) => one.boundary === boundary)?.state;
 }
 
 /** A share of the full reward, as an exact fraction. */

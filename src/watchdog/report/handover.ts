@@ -1,7 +1,7 @@
 import { monthOf } from "../../platform/base/month.ts";
 import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { type BlockCounts, type Rollup, sumCounts } from "../ledger/ledger-view.ts";
-import type { Assessment, Headroom } from "../policy/assessment.ts";
+import { type Assessment, type Headroom, tierCell } from "../policy/assessment.ts";
 import { formatRate, percentOrNull, successRate } from "../policy/reward-tier.ts";
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
@@ -109,7 +109,7 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
       validators.map(({ ledger, assessment }) => [
         ledger.validator,
         formatRate(assessment.rate),
-        assessment.tier ?? "–",
+        tierCell(assessment),
         ...headroomCells(assessment),
       ]),
     ),

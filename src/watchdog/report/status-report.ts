@@ -5,7 +5,15 @@ import { heading, list, paragraph, right, table } from "../../platform/report/bl
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
-import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
+import {
+  type Assessment,
+  boundaryState,
+  BURN_WINDOWS,
+  expectedTier,
+  type Forecast,
+  isEarly,
+  tierCell,
+} from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatRate, percentOrNull } from "../policy/reward-tier.ts";
 import { boundsJson, countsJson, policyJson } from "./month-facts.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
@@ -34,9 +42,10 @@ const STALE_MS = 120_000;
 /** Creates the report for `status`: rate, tier, headroom and firing alerts in a few lines. */
 export function statusReport(now: OracleNow): Report {
   const rows = now.validators.map(({ ledger, assessment }) => {
-    const { rate, tier, rewardCents, policy } = assessment;
-    const pay = rewardCents === undefined ? "–" : formatCents(rewardCents, policy.currency);
-    return [ledger.validator, formatRate(rate), tier ?? "–", pay, ...headroomCells(assessment)];
+    const { rate, rewardCents, policy } = assessment;
+    const isKnown = rewardCents !== undefined && !isEarly(assessment);
+    const pay = isKnown ? formatCents(rewardCents, policy.currency) : "–";
+    return [ledger.validator, formatRate(rate), tierCell(assessment), pay, ...headroomCells(assessment)];
   });
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
@@ -93,11 +102,16 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   return isStale ? "unseen" : monthOutcomeOf(validators);
 }
 
-/** Returns the current month's outcome, which is a problem if any validator would not be paid in full. */
+/** Returns the current month's outcome, which is a problem if any validator is not expected to be paid in full. */
 export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
-  return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : "fine";
+  return rates.every(({ assessment }) => isPaidInFull(assessment)) ? "fine" : "problem";
+}
+
+/** Returns false if full pay is lost or unlikely, as on the page. A month that is too young to tell counts as paid. */
+function isPaidInFull(assessment: Assessment): boolean {
+  return boundaryState(assessment, "full") !== "lost" && (expectedTier(assessment) ?? "full") === "full";
 }
 
 function pollText({ polledAtMs, nowMs }: OracleNow): string {

@@ -103,4 +103,49 @@ describe("status and forecast", () => {
       expect(/counted blocks\. Its rate says little before 1,800\./.test(text)).toBe(isEarly);
     }
   });
+
+  const outcomesOf = (data: ValidatorData): readonly string[] =>
+    [statusReport(nowOf([], data)), forecastReport([data])].map(({ outcome }) => outcome);
+  const tierOf = (data: ValidatorData): string =>
+    renderReport(statusReport(nowOf([], data)), "csv")
+      .split("\n")[1]
+      ?.split(",")
+      .slice(2, 4)
+      .join(" ") ?? "";
+
+  it("do not judge a month that is too young to tell, as the page", () => {
+    for (const data of [validatorWith(20n, 21n), validatorWith(0n, 1799n)]) {
+      expect(outcomesOf(data)).toEqual(["fine", "fine"]);
+      expect(tierOf(data)).toBe("too early –");
+    }
+    expect(outcomesOf(validatorWith(0n, 1800n))).toEqual(["problem", "problem"]);
+    expect(tierOf(validatorWith(0n, 1800n))).toBe("none 0.00");
+    expect(outcomesOf(validatorWith(0n, 0n))).toEqual(["unseen", "unseen"]);
+  });
+
+  it("judge by the tier that the month is expected to have, as the page", () => {
+    const recovering = validatorWith(9_700n, 300n);
+    const { forecast } = recovering.assessment;
+    const expecting = (middle: "full" | "proportional"): ValidatorData => ({
+      ...recovering,
+      assessment: {
+        ...recovering.assessment,
+        forecast: forecast && { ...forecast, tiers: { ...forecast.tiers, middle } },
+      },
+    });
+    expect(recovering.assessment.tier).toBe("proportional");
+    expect(outcomesOf(expecting("full"))).toEqual(["fine", "fine"]);
+    expect(outcomesOf(expecting("proportional"))).toEqual(["problem", "problem"]);
+  });
+
+  it("call it a problem if full pay is lost, also in a young month", () => {
+    const young = validatorWith(1_000n, 0n);
+    const [full, ...others] = young.assessment.headroom;
+    if (full === undefined) throw new Error("the block time is known");
+    const headroom = [{ ...full, state: "lost" as const }, ...others];
+    expect(outcomesOf({ ...young, assessment: { ...young.assessment, headroom } })).toEqual([
+      "problem",
+      "problem",
+    ]);
+  });
 });
