@@ -4,7 +4,7 @@ import type { AlertRule } from "../conditions/condition.ts";
 import type { LedgerEvent, LedgerView, MissRange, Rollup } from "../ledger/ledger-view.ts";
 import { missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
-import type { PastAlert } from "./alert-state.ts";
+import type { AlertState, PastAlert } from "./alert-state.ts";
 
 /** Missed blocks with a single cause. An incident ends once enough good minutes have passed or another cause takes over. */
 export interface Incident {
@@ -43,7 +43,10 @@ export interface ExplainingAlert {
 /** A validator's alerts, which of them cause others, and how the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
-  readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
+  readonly alerts: readonly {
+    readonly rule: Pick<AlertRule, "condition">;
+    readonly state?: Pick<AlertState, "phase" | "sinceMs"> | undefined;
+  }[];
   readonly assessment: Pick<Assessment, "policy"> | undefined;
 }
 
@@ -62,13 +65,20 @@ export function incidentSourceOf(
       resolvedAtMs,
       inhibits: inhibits.get(alert) ?? [],
     }));
-  return { ledger, policy: policyOf(assessment), alerts: explaining };
+  const pending = alerts.flatMap(({ rule: { condition }, state }) =>
+    state?.phase === "pending"
+      ? [{ alert: condition.name, sinceMs: state.sinceMs, inhibits: condition.inhibits }]
+      : [],
+  );
+  return { ledger, policy: policyOf(assessment), alerts: explaining, pending };
 }
 
 export interface IncidentSource {
   readonly ledger: LedgerView;
   /** The alerts that may explain bad blocks, oldest first. */
   readonly alerts: readonly ExplainingAlert[];
+  /** Alerts that are not firing yet. They explain the bad blocks of the present, e.g. in the first minute of an outage. */
+  readonly pending?: readonly ExplainingAlert[];
   readonly policy: Pick<Policy, "quietMs">;
 }
 
@@ -83,14 +93,17 @@ export function byBegin(a: Incident, b: Incident): number {
  * `stored` contains the stored minutes, starting with the hour of `fromMs`.
  */
 export function piecesOf(
-  { ledger, alerts }: IncidentSource,
+  { ledger, alerts, pending = [] }: IncidentSource,
   stored: readonly Rollup[],
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
   // Start at the full hour, because a sidecar that is stopping costs blocks before its restart is recorded.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
-  const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
+  const causes = rangesOf({
+    alerts: [...alerts, ...pending],
+    events: ledger.events(beginMs - HOUR_MS, toMs),
+  });
   const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
   const minutes = byHour(stored, ({ startMs }) => startMs);
   return ledger

@@ -79,7 +79,8 @@ export function createWatchdogReports(
         const pending = present.flatMap(({ rule: { condition, severity }, state }) => {
           if (state?.phase !== "pending") return [];
           const { sinceMs, reason } = state;
-          return [{ alert: condition.name, title: condition.title, severity, sinceMs, reason }];
+          const { name: alert, title, inhibits } = condition;
+          return [{ alert, title, severity, sinceMs, reason, inhibits }];
         });
         const chain = {
           compared: compared ?? { comparisons: [], notCompared: [] },

@@ -34,22 +34,17 @@ export const alertEpisode = z.object({
   /** Who is working on the alert, e.g. "kim: new disk", and since when. */
   acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   /** Names of the alerts that this alert causes. */
-  inhibits: z.array(z.string()),
+  inhibits: z.array(z.string()).readonly(),
 });
 
 /** The JSON of an alert that is not firing yet, although its condition is active. */
-export const pendingAlert = alertEpisode.pick({
-  alert: true,
-  title: true,
-  severity: true,
-  sinceMs: true,
-  reason: true,
-});
+export const pendingAlert = alertEpisode
+  .pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true })
+  // Older watchdogs don't send `inhibits`.
+  .extend({ inhibits: alertEpisode.shape.inhibits.default([]) });
 
 /** One occurrence of a validator's alert, from the first active evaluation to its end. */
-export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode>, "inhibits">> {
-  readonly inhibits: readonly string[];
-}
+export type AlertEpisode = Readonly<z.output<typeof alertEpisode>>;
 
 /**
  * Other facts about the chain at the last poll: the planned upgrade, payments, and a comparison of the chain's and the sidecars'
@@ -72,7 +67,7 @@ export interface ValidatorData {
   /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
   /** The pending alerts; absent if an older watchdog does not report them. */
-  readonly pending?: readonly z.output<typeof pendingAlert>[];
+  readonly pending?: readonly Readonly<z.output<typeof pendingAlert>>[];
   /** Other facts about the chain; absent if an older watchdog does not report them. */
   readonly chain?: ChainFacts;
   /** The standing as of the last poll; absent if the chain is not read or an older watchdog does not report it. */

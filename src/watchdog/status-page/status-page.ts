@@ -233,7 +233,7 @@ interface ExportedValidator extends IncidentSource {
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
   /** The pending alerts; absent if the watchdog's version is too old to report them. */
-  readonly pending?: readonly Omit<OpenAlert, "phase">[];
+  readonly pending?: readonly (ExplainingAlert & Omit<OpenAlert, "phase">)[];
 }
 
 /** A watchdog's data, as returned by its API. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import type { Report } from "../../../src/platform/report/document.ts";
 import { alertCost, incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
-import { isSymptom } from "../../../src/watchdog/alerts/miss-causes.ts";
+import { incidentSourceOf, isSymptom } from "../../../src/watchdog/alerts/miss-causes.ts";
 import {
   addCounts,
   type LedgerEvent,
@@ -57,6 +57,10 @@ function dataOf(contents: LedgerContents, alerts: readonly AlertEpisode[] = []):
     policy: SPECIFIED_POLICY,
     assessment: assess({ ledger, nowMs, policy: SPECIFIED_POLICY, blockTimeMs: 1000 }),
   };
+}
+
+function condition(name: string) {
+  return CONDITIONS.find((one) => one.name === name) ?? expect.unreachable(name);
 }
 
 const hour = (index: number, bad: bigint) => rollup(START + index * HOUR, { good: 3600n - bad, bad });
@@ -131,6 +135,28 @@ describe("incidents", () => {
     expect(
       alertCost({ ...source, ledger: ledgerViewOf({ hours: [hour(0, 0n)] }) }, month, down, START + HOUR),
     ).not.toHaveProperty("sinceMs");
+  });
+
+  it("are explained by a pending alert before it fires, and by its cause if that is pending, too", () => {
+    const missing = alert("all-prices-missing", 0.5, undefined);
+    const down = alert("sidecar-down", 0.5, undefined, ["all-prices-missing"]);
+    const contents = { hours: [hour(0, 30n)], misses: [missRange(1800, 0n, 30n)] };
+    const causesWith = (...pending: readonly AlertEpisode[]): readonly string[] => {
+      const alerts = pending.map(({ alert: name, sinceMs, inhibits }) => ({
+        rule: { condition: { ...condition(name), inhibits } },
+        state: { phase: "pending" as const, sinceMs },
+      }));
+      const watched = { validator: "validator", alerts, assessment: undefined };
+      const source = incidentSourceOf(watched, ledgerViewOf(contents), []);
+      return incidentsOf(source, START, START + HOUR).map(({ cause }) => cause);
+    };
+    expect(causesWith()).toEqual(["no known cause"]);
+    expect(causesWith(missing)).toEqual(["all-prices-missing"]);
+    expect(causesWith(missing, down)).toEqual(["sidecar-down"]);
+    expect(causesWith(alert("full-reward-at-risk", 0.5, undefined))).toEqual(["no known cause"]);
+    // The data of a report has the same field.
+    const data = { ...dataOf(contents), pending: [missing] };
+    expect(incidentsOf(data, START, START + HOUR)).toMatchObject([{ cause: "all-prices-missing" }]);
   });
 
   it("are those of each minute in the hours whose minutes are known", () => {

@@ -62,8 +62,8 @@ describe("a handover", () => {
   it("says that no alert fires only while none is pending", () => {
     const [data = expect.unreachable("no validator")] = sampleValidators(1, 1, NOON);
     const shift = { fromMs: NOON - HOUR, toMs: NOON };
-    const { title, reason, sinceMs, alert, severity } = episode("Slow");
-    const pending = [{ title, reason, sinceMs, alert, severity }];
+    const { title, reason, sinceMs, alert, severity, inhibits } = episode("Slow");
+    const pending = [{ title, reason, sinceMs, alert, severity, inhibits }];
     const blocks = (given: typeof pending) =>
       handoverReport([{ ...data, alerts: [], pending: given }], shift).blocks;
     expect(blocks([])[1]).toEqual({ kind: "text", text: "No alert fires." });
