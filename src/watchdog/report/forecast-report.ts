@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { heading, paragraph, right, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
-import { BURN_WINDOWS, REGIME_NAMES } from "../policy/assessment.ts";
+import { BURN_WINDOWS, foundedForecast, isEarly, REGIME_NAMES } from "../policy/assessment.ts";
 import type { Assessment, Forecast, Outcome, WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
 
@@ -40,8 +40,13 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
 const LEGEND =
   "Expected: the current loss continues, and an outage that is over does not recur. Low to high: 80 % of the months drawn from the last 28 days, where each drawn day is worse than all n observed days with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses up what the month allows exactly at its end.";
 
-function forecastCells(validator: string, { rate, forecast, policy }: Assessment): readonly string[] {
-  if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
+function forecastCells(validator: string, assessment: Assessment): readonly string[] {
+  const { rate, policy } = assessment;
+  const forecast = foundedForecast(assessment);
+  if (forecast === undefined) {
+    const tier = isEarly(assessment) ? "too early" : "–";
+    return [validator, formatRate(rate), "–", "–", "–", tier, "–"];
+  }
   const { low, middle, high, tiers, rewardCents } = forecast;
   return [
     validator,

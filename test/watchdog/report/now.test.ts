@@ -123,6 +123,19 @@ describe("status and forecast", () => {
     expect(outcomesOf(validatorWith(0n, 0n))).toEqual(["unseen", "unseen"]);
   });
 
+  it("forecast no pay from the few blocks of a young month", () => {
+    const young = validatorWith(40n, 1n);
+    const { forecast } = young.assessment;
+    const given = (basis: "month so far" | "recent hours"): ValidatorData => ({
+      ...young,
+      assessment: { ...young.assessment, forecast: forecast && { ...forecast, basis } },
+    });
+    const rowOf = (data: ValidatorData): string =>
+      renderReport(forecastReport([data]), "csv").split("\r\n")[1] ?? "";
+    expect(rowOf(given("month so far"))).toMatch(/^\S+,97\.5609 %,–,–,–,too early,–$/);
+    expect(rowOf(given("recent hours"))).toMatch(/^\S+,97\.5609 %,\d.*,"?\d[\d,]*\.\d\d"?/);
+  });
+
   it("judge by the tier that the month is expected to have, as the page", () => {
     const recovering = validatorWith(9_700n, 300n);
     const { forecast } = recovering.assessment;
