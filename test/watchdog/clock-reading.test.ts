@@ -43,3 +43,27 @@ it("a sidecar that takes seconds does not put the node's clock behind", async ()
   );
   expect(result).toMatchObject({ kind: "clear" });
 });
+
+it("a node's clock counts only at the polls that read the node", async () => {
+  const clock = createManualClock(1_700_000_000_000);
+  let isUp = true;
+  const poll = createPoller(
+    { name: "default", nodes: [{ name: "node", node: "http://node/metrics" }], egress: [] },
+    { deadlineMs: 4_000, maxPageBytes: 1_000_000 },
+    {
+      clock,
+      reach: async (target) => ({ target }),
+      read: async () => {
+        if (!isUp) throw new Error("connection refused");
+        const body = bodyOf('cometbft_consensus_latest_block_height{chain_id="test-1"} 9\n');
+        return { status: 200, body, clockMs: clock.nowMs() };
+      },
+    },
+  );
+  const datesOf = async () =>
+    (await poll({ chainId: undefined, counted: undefined }, new AbortController().signal)).dates;
+  expect(await datesOf()).toMatchObject([{ host: "node", timeMs: 1_700_000_000_000 }]);
+  isUp = false;
+  await clock.advance(5_000);
+  expect(await datesOf()).toEqual([]);
+});

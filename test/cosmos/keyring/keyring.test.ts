@@ -99,14 +99,17 @@ describe("a keyring of the SDK", () => {
     }
   });
 
-  it("does not open a file that asks for too much work", async () => {
-    const copy = copyOfHome();
-    const file = join(copy, "keyring-test", "relayer.info");
-    const [header = "", ...others] = readFileSync(file, "utf8").split(".");
-    const json = Buffer.from(header, "base64url").toString("utf8");
-    const costly = json.replace(/"p2c":\d+/, '"p2c":2000000000');
-    expect(costly).not.toBe(json);
-    writeFileSync(file, [Buffer.from(costly).toString("base64url"), ...others].join("."));
-    expect(await open({ ...relayer, home: copy })).toContain("no valid p2s and p2c");
-  });
+  it.each(["2000000000", "0", "-1", "1.5", '"8192"'])(
+    "does not open a file that asks for %s rounds",
+    async (rounds) => {
+      const copy = copyOfHome();
+      const file = join(copy, "keyring-test", "relayer.info");
+      const [header = "", ...others] = readFileSync(file, "utf8").split(".");
+      const json = Buffer.from(header, "base64url").toString("utf8");
+      const other = json.replace(/"p2c":\d+/, `"p2c":${rounds}`);
+      expect(other).not.toBe(json);
+      writeFileSync(file, [Buffer.from(other).toString("base64url"), ...others].join("."));
+      expect(await open({ ...relayer, home: copy })).toContain("no valid p2s and p2c");
+    },
+  );
 });

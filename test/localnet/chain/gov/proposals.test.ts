@@ -134,6 +134,7 @@ describe("a text proposal", () => {
       title: "A title",
       summary: "A text",
       proposer: ALICE,
+      expedited: false,
       totalDeposit: [{ denom: "untrn", amount: "1000" }],
       finalTallyResult: { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" },
     });
@@ -196,6 +197,9 @@ describe("a text proposal", () => {
         { proposal_id: "1", depositor: ALICE, amount: coins("600") },
         { proposal_id: "1", depositor: BOB, amount: coins("400") },
       ]),
+    });
+    expect(chain.query("cosmos.gov.v1.Query/Deposit", { proposal_id: "1", depositor: BOB })).toEqual({
+      deposit: { proposal_id: "1", depositor: BOB, amount: coins("400") },
     });
   });
 });
