@@ -11,6 +11,7 @@ import {
   publicCause,
   publicValidator,
 } from "../../../src/watchdog/status-page/public-status.ts";
+import { publicPage } from "../../../src/watchdog/status-page/public-page.ts";
 import {
   firstDayMs,
   joinHistories,
@@ -255,4 +256,10 @@ it("the headline is about the validator in the most serious state", () => {
   expect(gravestOf("operational", "degraded")).toBe("degraded");
   expect(gravestOf("degraded", "unknown", "operational")).toBe("unknown");
   expect(gravestOf()).toBeUndefined();
+  const headlineOf = (...states: readonly Parameters<typeof inState>[0][]) => {
+    const status = { title: "", asOfMs: SCENE_MS, staleMs: 1, validators: states.map(inState) };
+    return /<title>(.*?) – </.exec(publicPage(status, { reloadSeconds: 60 }))?.[1];
+  };
+  expect(headlineOf("operational", "outage", "degraded")).toBe("outage: outage");
+  expect(headlineOf("operational", "degraded", "degraded")).toBe("2 of 3: reduced");
 });
