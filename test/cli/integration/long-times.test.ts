@@ -131,3 +131,11 @@ describe("a localnet plays block by block", () => {
     expect(await status()).toBe("Expired");
   });
 });
+
+it("a localnet runs only the daemons that the test asks for", async () => {
+  expect([typeof net.relayer, typeof net.watchdog]).toEqual(["undefined", "string"]);
+  const bare = await startLocalnet({ relayer: false, watchdog: false });
+  await bare.mine();
+  expect([bare.relayer, bare.watchdog]).toEqual([undefined, undefined]);
+  await bare.stop();
+});
