@@ -17,8 +17,8 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, the configuration cannot be
- * reloaded.
+ * Runs the relayer until the signal aborts. Rejects with the error of the first service that fails. If `reloads` is missing, the
+ * configuration is fixed.
  */
 export async function runIcqRelayer(
   config: RelayerConfig,
@@ -48,7 +48,7 @@ export async function runIcqRelayer(
     const { ready } = relayer.http;
     ready.then(
       (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
-      // If the server cannot listen, its service fails, and that error is thrown below.
+      // Ignore the error here: if the server cannot listen, its service fails, and the code below throws that error.
       () => {},
     );
     const worked = ready.then(() => firstWork(relayer, context));
@@ -66,8 +66,8 @@ export async function runIcqRelayer(
 }
 
 /**
- * Maximum wait for the first chain reads, which never finish if no endpoint responds. If the wait ends first, the relayer keeps
- * running.
+ * Maximum wait for the first chain reads, which never finish if no endpoint responds. After this time, the relayer is treated as
+ * started and keeps running.
  */
 const FIRST_WORK_MS = 20_000;
 

@@ -65,7 +65,7 @@ import { createDeferred } from "../../src/platform/process/deferred.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
 import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/profile-tx.ts";
 
-/** A localnet whose servers are all listening. */
+/** A localnet whose servers are all listening, with its clock and its running parts. */
 export interface LocalnetReady {
   readonly clock: ChainClock;
   readonly chains: RunningLocalnet["chains"];
@@ -81,11 +81,11 @@ export interface LocalnetRunOptions extends LocalnetDaemonOptions {
 
 /**
  * How long a vote waits for the sidecar. A real node's default `client_timeout` is 2 s, but its vote extension handler waits at
- * most 1 s. With one validator, block time doubled from 1 s to 2 s while the sidecar was down (measured).
+ * most 1 s. With one validator, a timeout of 2 s would double the block time to 2 s while the sidecar is down.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
-/** Runs the chosen parts until the context's signal aborts. Rejects with the first error from any part. */
+/** Runs the chosen parts until the context's signal aborts. Rejects with the error of the first part that fails. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
   daemon: DaemonContext,
@@ -124,7 +124,7 @@ export async function runLocalnet(
   let isStarted = false;
   const state = (): ServiceState => ({
     isStarted,
-    // A chain may be halted on purpose. Liveness only means that this process handles events.
+    // A chain may be halted on purpose, so liveness only means that this process still handles events.
     isAlive: true,
     text: isStarted ? `runs ${parts.join(", ")}` : `starts ${parts.join(", ")}`,
   });
@@ -189,7 +189,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Creates a service that calls `announce` once all parts are ready. If a part fails to start, its own `run` rejects. */
+/** Creates a service that calls `announce` once all parts are ready. If a part fails to start, that part's own `run` rejects. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -221,8 +221,8 @@ function openSidecar(
 }
 
 /**
- * Creates a server for the sidecar's faults in a process without the local chain. The local chain's control API forwards fault
- * requests to it.
+ * Creates a server that injects the sidecar's faults, for a process that does not run the local chain. The local chain's control
+ * API forwards fault requests to this server.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,

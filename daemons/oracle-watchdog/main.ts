@@ -22,7 +22,7 @@ export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpo
 
 /**
  * Runs the watchdog until the context's signal aborts. Rejects with a `WatchdogError`, or with another error if a port is in use.
- * Without `reloads`, the configuration cannot be reloaded.
+ * If `reloads` is missing, the configuration is fixed.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
   config: Config,

@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   voter: ALICE,
 };
 
-/** Examples for commands whose options matter more than their arguments: the words after the command's name. */
+/** Handwritten examples for commands whose options matter more than their arguments: the words that follow the command's name. */
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Signers of transaction examples, keyed by the command's first words. Alice signs all other examples. */
+/** Signers of transaction examples, keyed by the command's first words. Any other example is signed by "alice". */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -181,7 +181,7 @@ const SIGNERS: Readonly<Record<string, string>> = {
 
 /**
  * Returns a command's examples, each as a list of words without the program name. `path` contains the names of the command's
- * parents, followed by its own name.
+ * parents and the command's own name.
  */
 export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
   const name = path.join(" ");
@@ -205,7 +205,7 @@ export function shellText(program: string, words: readonly string[]): string {
   ].join(" ");
 }
 
-/** Returns the examples for the end of a command's help. A group of commands has no examples. */
+/** Returns the examples that end a command's help text, or an empty string for a group of commands. */
 export function exampleHelp(command: Command, path: readonly string[]): string {
   if (command.commands.length > 0 || path.length === 0) return "";
   const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);

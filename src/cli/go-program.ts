@@ -11,8 +11,8 @@ interface UrlOptions {
 }
 
 /**
- * Creates the command line of the Go relayer (v0.3.0), for existing scripts, images and service files: `start`, `query
- * unsuccessful-txs`, `exec resubmit-tx` and `version`. All settings are read from the environment.
+ * Creates a command line like the Go relayer's (v0.3.0) for existing scripts, images and service files. It has the commands `start`,
+ * `query unsuccessful-txs`, `exec resubmit-tx` and `version`, and reads all settings from the environment.
  */
 export async function createGoProgram(context: CliContext): Promise<Command> {
   const query = new Command("query").description("query a running relayer").addCommand(

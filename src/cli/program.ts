@@ -4,7 +4,7 @@ import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
-/** Top-level commands. A new command needs a row here and a file in `commands/`. */
+/** Top-level commands. To add a command, add a row here and a file in `commands/`. */
 const COMMANDS: LazyCommands = {
   up: {
     description: "run everything in one process: two chains, a sidecar, the relayer and the watchdog",
@@ -117,7 +117,7 @@ export function withSettings(command: Command): Command {
     .showHelpAfterError("(add --help for usage)")
     .hook("preSubcommand", rejectUnknownWord)
     .configureOutput({
-      // Commander writes the reason as a separate sentence, but our reasons are clauses.
+      // Commander formats the reason as a separate sentence, but our reasons continue the sentence.
       outputError: (text, write) =>
         write(text.replace(/^error: /, `${nameOf(command)}: `).replace(/ is invalid\. /, " is invalid: ")),
     });
@@ -129,11 +129,14 @@ export function withSettings(command: Command): Command {
 function rejectUnknownWord(group: Command, chosen: Command): void {
   const [word] = group.args;
   if (word === undefined || word.startsWith("-") || chosen.registeredArguments.length > 0) return;
-  // Commander's own method, because its types omit it, gives the same message as for other unknown commands.
-  if (![chosen.name(), ...chosen.aliases()].includes(word)) (group as Group).unknownCommand();
+  const isNamed = [chosen.name(), ...chosen.aliases()].includes(word);
+  if (!isNamed && canRejectWords(group)) group.unknownCommand();
 }
 
-type Group = Command & { readonly unknownCommand: () => void };
+/** Returns true if Commander has this method, which its types omit. It reports the word as it reports other unknown commands. */
+function canRejectWords(group: Command): group is Command & { readonly unknownCommand: () => void } {
+  return "unknownCommand" in group;
+}
 
 /** Returns the program's name, with which all error messages start. */
 function nameOf(command: Command): string {

@@ -1,8 +1,8 @@
 import { CodedError } from "../platform/base/errors.ts";
 
-/** An error's code and the facts that belong to this code. */
+/** An error code with the structured data that errors with this code carry. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/** Code and facts of an endpoint's error, with the endpoint's name instead of its URL. */
+/** An endpoint's error: its code and data, with the endpoint's name instead of its URL, which may contain a secret. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 export type ClientErrorFacts =
@@ -22,11 +22,11 @@ export type ClientErrorFacts =
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>
   /**
-   * The node or a gateway returned a JSON-RPC error; `data` is its detail text. `status` is absent for HTTP 200 and for WebSocket
-   * frames.
+   * The node or a gateway returned a JSON-RPC error; `data` is its detail text. The HTTP `status` is absent if it was 200 or if the
+   * error came over WebSocket.
    */
   | At<"rpc", RpcFacts>
-  /** The application refused an `abci_query`. */
+  /** The application refused an `abci_query` for the reason in `log`. */
   | Of<"abci", { path: string; abciCode: number; codespace: string; log: string }>
   | At<"wrong-chain", { expected: string; found: string }>
   | Of<"no-account", { address: string }>

@@ -1,9 +1,9 @@
 /**
- * `relaywatch/proofs`: ICS-23 proofs for store values, and headers as verified by light clients. Nothing in this module accesses a
- * network.
+ * The entry point `relaywatch/proofs` verifies ICS-23 proofs for store values, and headers like a light client. Nothing in this module
+ * accesses a network.
  *
- * A value is proven in two steps: `verifyHeader` verifies a header against a trusted one, and `createProofVerifier().verify`
- * verifies the value against the header's `appHash`, which is the root of the state one height earlier.
+ * To prove a value, first verify a header against a trusted header with `verifyHeader`. Then verify the value with
+ * `createProofVerifier().verify` against the header's `appHash`, which is the root of the state one height earlier.
  */
 export { CometError } from "./comet/comet-error.ts";
 export {

@@ -63,7 +63,7 @@ export function followLocalChain(
   );
 }
 
-/** Opens the signing key and creates the transaction window for its account. Throws `ClientError` "bad-key". */
+/** Opens the signing key and creates the transaction window, which tracks its account's sequences. Throws `ClientError` "bad-key". */
 export async function openWindow(
   config: RelayerConfig,
   client: PooledChainClient,

@@ -48,9 +48,9 @@ import { createResubmissions } from "./state/resubmissions.ts";
 
 export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
-/** Parts that survive a configuration reload. */
+/** Parts of a relayer that survive a configuration reload. */
 export interface LastingParts {
-  /** Serves the HTTP routes. Default: the relayer starts its own server. */
+  /** Serves the HTTP routes; by default, the relayer starts its own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
@@ -113,7 +113,7 @@ export async function createRelayer(
   const forgetLocalChain = (): void => {
     journal.reset();
     ledger.reset();
-    // Both chains of a localnet go back together. If only the local chain was reset, the remote heads are soon read again.
+    // Reset all heads, because a localnet's chains are reset together. If only the local chain was reset, remote heads are soon reread.
     for (const head of [watches.local, ...watches.connections.map(({ remote }) => remote)]) head.reset();
   };
   const checkHistory = createLocalHistoryCheck({
@@ -298,7 +298,7 @@ export async function createRelayer(
       registry.request(ids);
       height.wake();
     },
-    /** Closes the chain clients, saves the problem timeline and closes the store. Call it after all services have ended. */
+    /** Closes the chain clients, saves the problem timeline and closes the store. Call `close` after all services have ended. */
     close: async (): Promise<void> => {
       for (const { client } of allChains) client.close();
       timeline.save();
@@ -336,8 +336,8 @@ function createHttp(
 }
 
 /**
- * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, the route needs
- * none only if no token is configured and the server listens on a loopback address.
+ * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. The default is true only if no
+ * token is configured and the server listens on a loopback address.
  */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));

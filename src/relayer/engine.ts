@@ -29,7 +29,7 @@ import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { type AttemptStart, startAttempt } from "./state/attempt.ts";
 import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
 
-/** The fixed parts of a worker. The engine adds the parts that change during its cycles. */
+/** The fixed parts of a worker, to which the engine adds the parts that change during the worker's cycles. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -40,7 +40,7 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly workers: readonly WorkerParts[];
     readonly tx: TxWorker["deps"];
     readonly submission: Omit<SubmitterOptions, "connections">;
-    /** Returns true if this process submits. While it does not submit, the workers pause and everything else continues. */
+    /** Returns true if this process may submit results. Otherwise, its workers pause, and all other services continue. */
     readonly leads: () => boolean;
   };
 
@@ -132,19 +132,19 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/** Maximum time to wait for a change on the local chain. A query's backoff can end without a change on the local chain. */
+/** Maximum wait for a change on the local chain, because a query's backoff can end without such a change. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
 
 interface WorkerLoopDeps {
   readonly height: SubmitterDeps["height"];
-  /** Returns true if this process submits. */
+  /** Returns true if this process may submit results; otherwise, the worker pauses. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
   /**
-   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay
-   * KV values.
+   * The type of this worker's queries: KV and TX queries have separate workers, because a slow transaction search must not delay KV
+   * values.
    */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with its error, or with undefined if it succeeded. */
@@ -153,7 +153,7 @@ interface WorkerLoopDeps {
 
 /**
  * Runs one worker after another until the signal aborts. Never rejects. A reset of the local chain ends the current worker with its
- * cycles, so that nothing from before the reset affects the cycles after it.
+ * cycles, so that no state from before the reset affects later cycles.
  */
 async function runWorkers(
   createWorker: () => ConnectionWorker,
@@ -169,7 +169,7 @@ async function runWorkers(
 
 /**
  * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
- * it backs off and tries again.
+ * the worker backs off and tries again.
  *
  * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
  */
@@ -183,7 +183,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
     tries: { failures: 0 },
     lastError: undefined,
   };
-  // New blocks do not end the backoff: they arrive every few seconds and would always cut it short.
+  // New blocks do not end the backoff, because they arrive every few seconds and would always shorten the backoff.
   await retry(() => runCycles(loop, signal), {
     ...worker,
     backoff: errorBackoff,
@@ -196,7 +196,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // A cycle that started before the last backoff may fail after it, with an error that is already known or has the same cause.
+  // Cycles that started before the last backoff may fail only now, but their errors are already known or have the same cause.
   cycles.forgetErrors();
   while (!signal.aborted) {
     // Read the version before the cycle, so that a block that arrives during the cycle starts the next cycle immediately.
@@ -227,7 +227,7 @@ type Ran =
   /** the remote chain had no block newer than the last results */
   | "no-new-block";
 
-/** Starts a cycle over the due queries. For TX queries, resolves only when the cycle has ended. */
+/** Starts a cycle over the due queries; for TX queries, resolves only when the cycle has ended. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
@@ -268,14 +268,14 @@ function mayStartKv(
   return view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
 }
 
-/** Starts a KV cycle at the view's remote height. Returns false if no query needs a result from it. */
+/** Starts a KV cycle at the view's remote height. Returns false if no query needs a result from that height. */
 function startKv(
   loop: Loop,
   at: { readonly view: ConnectionView; readonly started: AttemptStart; readonly lookAhead: bigint },
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // Reading the view took a round trip. Include the queries that became due during it, so that they don't wait for the next cycle.
+  // Reading the view took a round trip, so include the queries that have since become due instead of leaving them for the next cycle.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;
@@ -286,7 +286,7 @@ function startKv(
   return true;
 }
 
-/** Records that a cycle succeeded. `startedMs` is undefined if the remote chain had no newer block. */
+/** Records a successful cycle. `startedMs` is undefined if no cycle ran, because the remote chain had no newer block. */
 function recordDone(loop: Loop, startedMs: number | undefined): void {
   const { worker, deps, lookAhead } = loop;
   const labels = { connectionId: worker.connectionId, type: deps.type };
@@ -310,8 +310,8 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 }
 
 /**
- * Returns the states that will need a result `lookAhead` blocks from now. For a KV result in flight, it assumes that the next
- * block includes the result, so that the following result can be proven in the meantime.
+ * Returns the states that will need a result `lookAhead` blocks from now. Assumes that the next block includes a KV result in
+ * flight, so that the query's following result can already be proven.
  */
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };

@@ -36,7 +36,7 @@ interface HistoryDeps {
   readonly context: DaemonContext;
 }
 
-/** Maximum number of queued payments. If the queue is full, payments are stored immediately. */
+/** Maximum number of queued payments, above which payments are stored immediately. */
 const MAX_WAITING = 20_000;
 
 /** Creates the record of the relayer's costs and problems, which survives restarts. */
@@ -84,19 +84,19 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
   return {
     ledger,
     timeline,
-    /** Receives this process's payments. The payments are queued until earlier processes' payments have been read. */
+    /** Receives this process's payments, which are queued until earlier processes' payments have been read. */
     payments: {
       record: (payment: PaidTransaction): void => {
         if (waiting === undefined || waiting.length >= MAX_WAITING) ledger.record(payment);
         else waiting.push({ payment, atMs: nowMs() });
       },
     },
-    /** Reads the costs and problems that other processes stored. Rejects only on abort. */
+    /** Reads the problems that other processes stored, and starts the cost sums at `latestHeight` if none are stored yet. */
     load: async (latestHeight: bigint): Promise<void> => {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    /** Starts adding payments whose outcome no earlier process recorded. The recovery runs in the background. */
+    /** Starts a search in the background that adds payments to the ledger that earlier processes made but did not record. */
     recover: (): void => {
       // Report the costs as incomplete from now on. If this process is killed before the recovery ends, the next process finds the
       // same gap.
@@ -135,7 +135,7 @@ export interface RecoverDeps {
       search: Parameters<ChainClient["comet"]["txSearch"]>[0],
     ) => Promise<{ readonly txs: readonly FoundTransaction[]; readonly totalCount: number }>;
   };
-  /** Time in a block's header, as Unix time in ms. */
+  /** Returns the time in a block's header, as Unix time in ms. */
   readonly blockTimeMs: (height: number, signal: AbortSignal) => Promise<number>;
   /** Bech32 address of the signing account. */
   readonly address: string;
@@ -147,7 +147,7 @@ export interface RecoverDeps {
   readonly queries: () => readonly RegisteredQuery[];
   readonly connectionIds: readonly string[];
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  /** Expected gas of a query's result. `query` is undefined if it is not registered. */
+  /** Returns the expected gas of a result for `query`, which is undefined if the query is not registered. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
   /** Called after each page with a human-readable progress message. */
@@ -159,14 +159,14 @@ export interface RecoverDeps {
 /** The search starts this many blocks before the newest known payment. A transaction is in flight for at most 20 blocks. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
-/** Maximum number of pages per address. Pages are read oldest first. */
+/** Maximum number of pages to read per address, oldest first. */
 const MAX_PAGES = 1_000;
 
 /**
  * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that the
  * ledger already contains. Sending does not wait for the recovery, which may take minutes.
  *
- * Returns why payments may be missing, or undefined if the ledger is complete. Rejects only on abort.
+ * Returns why payments may be missing, or undefined if the ledger is complete, and rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -176,8 +176,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // Each step reads one page for the address whose search is at the lower height. This way, a process killed between two steps
-    // leaves no gap below the newest known payment.
+    // Each step reads one page for the address whose search is at the lower height. In this order, a process killed between two
+    // steps leaves no gap below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -254,7 +254,7 @@ async function clientsOf(
 
 interface FoundPage {
   readonly transactions: readonly FoundTransaction[];
-  /** The total over all pages. */
+  /** Total number of transactions on all pages. */
   readonly totalCount: number;
   /** True if the search stopped before the last page. */
   readonly isCut: boolean;
@@ -282,7 +282,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Returns undefined for another program's transaction and for a transaction that cost nothing. */
+/** Converts a transaction to a payment; undefined if another program sent the transaction or if it cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,
@@ -291,7 +291,7 @@ function toPaid(
   const raw = TxRaw.decode(tx);
   const { messages } = TxBody.decode(raw.bodyBytes);
   const { fee } = AuthInfo.decode(raw.authInfoBytes);
-  // A transaction without events was rejected by the ante handler, so it cost nothing.
+  // The ante handler rejected a transaction without events, so the transaction cost nothing.
   if (result.code !== 0 && result.events.length === 0) return undefined;
   const queries = new Map(deps.queries().map((query) => [query.id, query]));
   const results: PaidResult[] = [];

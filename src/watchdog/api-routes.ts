@@ -37,13 +37,13 @@ export interface RoutesDeps {
   /** Returns each validator's status at its last poll, as JSON. */
   readonly statusTexts: () => readonly string[];
   readonly registry: Registry;
-  /** Returns the text of `/metrics`. */
+  /** Returns the body of `GET /metrics` in Prometheus text format. */
   readonly metricsPage: () => Promise<string>;
   /** Returns the status of configuration reloads; undefined if this watchdog cannot reload its configuration. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
-/** Creates the routes of the watchdog's HTTP API. All routes are read-only. */
+/** Creates the HTTP API's read-only routes, which serve the watchdog's status, metrics and health. */
 export function createWatchdogRoutes({
   statuses,
   statusTexts,
@@ -103,7 +103,7 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /** Stores a changed state and returns undefined. If storing fails, keeps the previous state and returns the reason. */
+  /** Stores the new state and returns undefined. If the write fails, the old state remains and the error text is returned. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   readonly validators: readonly string[];
@@ -141,8 +141,8 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
 }
 
 /**
- * Creates the JSON for `GET /api/alerts`. 200 validators have 9,000 alerts, so alerts are encoded again only when their state
- * changes. Inactive alerts share one text in which only the validator's name differs.
+ * Returns a function that builds the JSON for `GET /api/alerts`. An alert is encoded again only if its state has changed, because
+ * 200 validators have 9,000 alerts. Inactive alerts of one rule share a template with a placeholder for the validator.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
   const { alerting, rules, validators, escalation, maintenance } = deps;
@@ -255,7 +255,7 @@ function notStored(what: string, problem: string): HttpReply {
   return errorReply(503, "not-stored", text);
 }
 
-/** Parses a request body. Returns undefined if the body is not JSON, so that the schema rejects it. */
+/** Parses a request body as JSON. Returns undefined for invalid JSON, which the request's schema then rejects. */
 function parseBody(body: Uint8Array): unknown {
   return parseJson(new TextDecoder().decode(body));
 }

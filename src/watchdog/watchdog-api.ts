@@ -10,7 +10,7 @@ import { lostDeliveryView } from "./alerts/outbox.ts";
 import { jsonView, words } from "../platform/http/json-view.ts";
 import { statusView } from "./polling/status-json.ts";
 
-/** An alert as the API shows it after somebody has acknowledged it or withdrawn an acknowledgement. */
+/** An alert in the reply to a request that acknowledges alerts or withdraws acknowledgements. */
 export const acknowledgedView = jsonView<AlertState>(({ value, partOrNull }) => ({
   validator: value(words, ({ validator }) => validator),
   name: value(words, ({ alert }) => alert),
@@ -67,7 +67,7 @@ const endSilence: RouteDefinition = {
   },
 };
 
-/** The watchdog's HTTP API routes. The routes from which report commands read are in `report/report-data.ts`. */
+/** Definitions of the watchdog's HTTP API routes. The routes from which report commands read are in `report/report-data.ts`. */
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",

@@ -51,7 +51,7 @@ export interface WatchdogDeps {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly random: () => number;
-  /** The option that sets the HTTP server's port, for error messages; by default the configuration key `http.listen`. */
+  /** Name of the option that sets the HTTP port, for the error if the port is in use; by default `http.listen`. */
   readonly portOption?: string;
   /** Reads the sources' pages; by default over HTTP. */
   readonly reader?: HttpPageReader;
@@ -59,30 +59,30 @@ export interface WatchdogDeps {
   readonly readSamples?: ReadSamples;
   /** Checks whether a host and port accept connections; by default over TCP. */
   readonly reach?: Reach;
-  /** Posts notifications; by default over HTTP. */
+  /** Sends POST requests to receivers of notifications; by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends e-mail; by default over SMTP. */
+  /** Sends the mails of e-mail channels; by default over SMTP. */
   readonly mail?: SendMail;
   /** Opens the state store; by default the state file in the folder. */
   readonly openState?: (folder: string) => StateStore;
   /** Version and commit to report; by default this program's version and commit. */
   readonly build?: BuildInfo;
-  /** Returns the counts for the page, including older counts, and may throw. By default, only the counts in memory are used. */
+  /** Returns the page's counts, including older counts from disk, and may throw. By default, the page shows only the counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
-  /** Additional routes for the HTTP server. */
+  /** Routes that the HTTP server serves in addition to the watchdog's API. */
   readonly routes?: readonly ApiRoute[];
   /** Serves HTTP requests; by default the watchdog's own server. */
   readonly serve?: LastingServer["serve"];
   /** The state store to use if no folder is configured; by default an empty store in memory. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
-  /** Counters that outlive this watchdog, e.g. across reloads; by default new counters. */
+  /** Metrics counters that continue across configuration reloads; by default new counters. */
   readonly lastingMetrics?: LastingMetrics;
   readonly logLevel?: LogLevelControl;
 }
 
 export interface Watchdog extends Service {
-  /** Resolves with the address on which the HTTP server listens. Rejects if the server cannot listen. */
+  /** Resolves with the address on which the HTTP server listens, or rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
   /**
    * Resolves with the public status page's address, or with undefined if there is no page. Rejects if the page's server cannot
@@ -280,7 +280,7 @@ function versionOf({ build }: Pick<WatchdogDeps, "build">): string {
   return (build ?? readBuildInfo()).version;
 }
 
-/** Creates the public status page's server, which serves nothing else. */
+/** Creates the public status page's own HTTP server. */
 function createPublicServer(
   { listen, hosts }: StatusPageConfig,
   deps: Pick<WatchdogDeps, "logger">,
@@ -296,12 +296,12 @@ function createPublicServer(
     },
     deps,
   );
-  // Ignore the error here, because the server's service ends with the same error.
+  // Mark the rejection as handled, because the server's service ends with the same error.
   server.ready.catch(() => {});
   return server;
 }
 
-/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` aborts all queries. */
+/** Creates the readers that query Prometheus. `stored` is undefined if all validators are scraped; `close` aborts running queries. */
 function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
@@ -310,7 +310,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const validators = config.validators.map(({ target }) => target);
   const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
   const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });
-  // Query one validator at a time, because after downtime all validators have the same gap to fill.
+  // Query one validator at a time, because after downtime all validators fill the same gap.
   const history = createStoredHistory(oneAtATime(read, prometheus.connection.deadlineMs));
   return {
     stored: validators.some(({ isStored }) => isStored) ? stored : undefined,
@@ -324,7 +324,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   };
 }
 
-/** Makes each query wait until the previous one has ended, but no longer than the deadline. */
+/** Serializes queries: each waits until the previous one has ended, but no longer than the deadline. */
 function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
   let last: Promise<unknown> = Promise.resolve();
   return (selector, range, signal) =>

@@ -23,7 +23,7 @@ import { maxInt } from "../platform/base/integers.ts";
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
-  /** Returns the profile of the transaction with this hash, or the reason why there is none. */
+  /** Returns the profile of the transaction with this hash, or the reason why it cannot be profiled. */
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
@@ -175,7 +175,7 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of profiles to cache. A profile never changes once its transaction has been executed. */
+/** Maximum number of gas profiles in the cache. Cached profiles stay valid, because an executed transaction's profile never changes. */
 const MAX_KEPT = 16;
 
 /** Creates the contract page and the control API route `GET /profiles/HASH`. */
@@ -239,27 +239,27 @@ function profileReply(hash: string, name: string, profile: ContractPageInput["pr
 }
 
 export interface ContractCall {
-  /** Transaction hash in upper-case hex. */
+  /** The transaction's SHA-256 hash in upper-case hex. */
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
-  /** Bech32 addresses of the called contracts. Empty if the first call was to a contract that does not exist. */
+  /** Bech32 addresses of the called contracts; empty if the first call was to a contract that does not exist. */
   readonly contracts: readonly string[];
-  /** The direct contract calls, e.g. `execute {"a":1}`. If there are none, the names of all messages, e.g. `MsgUpdateClient`. */
+  /** The direct contract calls, such as `execute {"a":1}`, or else the names of all messages, such as `MsgUpdateClient`. */
   readonly messages: readonly string[];
-  /** True if a message in the transaction called the contract, false if a module did. */
+  /** True if a message in the transaction called the contract; false if a module called it, for example to deliver a result. */
   readonly isDirect: boolean;
   readonly gasUsed: bigint;
-  /** Result code; 0 on success. */
+  /** The transaction's result code, which is 0 on success. */
   readonly code: number;
   readonly log: string;
 }
 
-/** The newest transactions that called contracts, newest first. */
+/** Recent transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
 /**
- * Maximum number of direct calls to list. Calls by modules, e.g. to deliver query results, are frequent, so they have their own
+ * Maximum number of direct calls to list. Calls by modules, for example to deliver query results, are frequent and have their own
  * limit.
  */
 const MAX_DIRECT = 50;
@@ -285,7 +285,7 @@ function createContractCalls() {
   return {
     list: (): readonly ContractCall[] =>
       [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    /** Records the calls in the newest blocks and in all new blocks. Returns a function that stops recording. */
+    /** Records the calls in the most recent blocks and in all new blocks. Returns a function that stops the recording. */
     follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();
@@ -299,7 +299,7 @@ function createContractCalls() {
   };
 }
 
-/** Returns undefined if the transaction called no contract or cannot be decoded. */
+/** Describes a transaction's contract calls. Returns undefined if the transaction called no contract or cannot be decoded. */
 function callOf(
   tx: Uint8Array,
   result: TxResult,
@@ -332,12 +332,12 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   try {
     return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
   } catch {
-    // A block may contain transactions that cannot be decoded. Their results are errors.
+    // A block may contain transactions that cannot be decoded, whose results are errors.
     return [];
   }
 }
 
-/** Types of messages that call a contract, with the verb to show on the page. */
+/** Types of messages that call a contract, each with the verb that the page shows. */
 const CALLS: Readonly<Record<string, readonly [verb: string, type: CallType]>> = {
   "/cosmwasm.wasm.v1.MsgExecuteContract": ["execute", wire.MsgExecuteContract],
   "/cosmwasm.wasm.v1.MsgMigrateContract": ["migrate", wire.MsgMigrateContract],

@@ -19,23 +19,23 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A genesis contract to migrate whenever the file with its code changes. */
+/** A genesis contract to migrate whenever its code file changes. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
   /** Name of the test account that uploads code and may migrate the contract. */
   readonly admin: string;
-  /** Migration message, in JSON. */
+  /** JSON text of the message that is passed to the contract's `migrate` entry point. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks a code file. Throws an error with the reason if the chain would reject the code. */
+  /** Reads a code file and checks the code as the chain does. Throws an error with the reason if the chain would reject the code. */
   readonly read: (file: string) => Uint8Array;
-  /** Receives one line for each event. */
+  /** Called with one line of text for each migration and each error. */
   readonly report: (line: string) => void;
-  /** The chain to use. Default: the default localnet's local chain. */
+  /** The chain to use; by default, the local chain of the default localnet. */
   readonly chain?: ChainProfile;
 }
 
@@ -46,18 +46,18 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/** Time between checks of a file. A changed file is used after two equal checks, because a compiler may still be writing it. */
+/** Interval between checks of a code file, in ms. A change is used after two equal checks, because a compiler may still be writing. */
 const POLL_MS = 300;
 /** How long to wait for a block that includes a transaction. */
 const TX_DEADLINE_MS = 60_000;
 
-/** Thrown if the chain rejects a transaction for new code. */
+/** Thrown if the chain rejects the upload of new code or the migration to it. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates a service that, whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails,
- * reports the error and continues watching; the contract keeps its previous code. Files are polled, because file events do not work
- * on all file systems or for replaced files.
+ * Creates a service that, whenever a code file changes, checks and uploads the code, and migrates the contract. If a step fails,
+ * the contract keeps its previous code, and the service reports the error and continues. Files are polled, because file events do
+ * not work on all file systems or for replaced files.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -111,7 +111,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns a value that changes whenever the file is written or replaced. Undefined if the file does not exist. */
+/** Returns a value that changes whenever the file is written or replaced, or undefined if the file does not exist. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -126,7 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns the text to report, or undefined if the contract already has this code. */
+/** Uploads code and migrates the contract to it. Returns a line to report, or undefined if the contract already uses this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -143,7 +143,7 @@ async function follow(
       wasmByteCode: packed,
       instantiatePermission: undefined,
     }).finish(),
-    // 3 gas per byte of the code, 10 per byte of the transaction, and a fixed amount per transaction, all rounded up.
+    // Gas: 3 per byte of code, 10 per byte of the transaction, and a fixed amount per transaction, all rounded up.
     gasLimit: 3n * BigInt(code.length) + 11n * BigInt(packed.length) + 500_000n,
   });
   const next = wire.MsgStoreCodeResponse.decode(responseOf(stored)).codeId;
@@ -168,7 +168,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Finds a genesis contract, created by `operator`, by its label. If several contracts have the same label, returns the newest. */
+/** Finds a genesis contract, created by `operator`, by its label. If several contracts have the label, returns the newest. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,
@@ -222,7 +222,7 @@ function refused(name: string, reason: string, stack = ""): WatchError {
   return new WatchError({ code: "watch-refused" }, `${what}: ${reason}${stack}`);
 }
 
-/** Returns the functions that were running when the transaction failed. Empty if the transaction cannot be profiled. */
+/** Returns the functions that were running when the transaction failed, or "" if the transaction cannot be profiled. */
 function stackOf(makeProfile: GasProfiles["make"], hash: Uint8Array): string {
   try {
     const { failures } = makeProfile({ kind: "tx", hash: toHex(hash) });

@@ -185,7 +185,7 @@ describe("localnet start --traffic", () => {
 
 describe("localnet start --contract", () => {
   it.each([
-    [["--init", "{}", "--contract", "x.wasm"], "Put it after the --contract to which it belongs."],
+    [["--init", "{}", "--contract", "x.wasm"], "Put this option after the --contract to which it applies."],
     [["--contract", "x.wasm", "--init", "{"], "expected JSON"],
   ])("refuses %j", async (options, text) => {
     const { stderr, error } = await run("localnet", "start", ...options);

@@ -192,6 +192,6 @@ describe("the pipeline, whatever happens in it", () => {
       "query 1 already has a result in flight",
     );
     drop(pipeline, entries);
-    expect(() => drop(pipeline, entries)).toThrow("a result cannot go from resolved by resolve");
+    expect(() => drop(pipeline, entries)).toThrow("event resolve is impossible in stage resolved");
   });
 });

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/platform/base/clock.ts";
 import type { LivePage, PageView } from "../../src/platform/web/live-page.ts";
 import { relayerPages } from "../../src/relayer/page/relayer-page.ts";
 import { localnetOverview } from "../../src/localnet/network/overview-page.ts";
@@ -163,12 +164,18 @@ async function open({ name, pages, view = "" }: Situation, options: Parameters<t
     : name.startsWith("watchdog")
       ? "Oracle watchdog"
       : "Localnet";
-  // The scenes have a fixed time, and a picture shows the present.
-  const present = pages().map((page) => ({
+  // A picture shows a scene in its present, so that the head has the time of the content.
+  let presentMs = Number.NaN;
+  const shown = pages().map((page) => ({
     ...page,
-    content: async (shown: PageView) => ({ ...(await page.content(shown)), asOfMs: Date.now() }),
+    content: async (given: PageView) => {
+      const content = await page.content(given);
+      presentMs = content.asOfMs;
+      return content;
+    },
   }));
-  const server = await startPageServer({ pages: present, heading });
+  const clock = { ...systemClock, nowMs: () => presentMs };
+  const server = await startPageServer({ pages: shown, heading, clock });
   closing.push(server.close);
   const opened = await openPage(browser, `${server.url}/${view}`, options);
   closing.push(opened.close);

@@ -46,7 +46,7 @@ export function addChainOptions(command: Command): Command {
     (text: string): string => {
       const last = contracts.at(-1);
       if (last === undefined)
-        throw new InvalidArgumentError("Put it after the --contract to which it belongs.");
+        throw new InvalidArgumentError("Put this option after the --contract to which it applies.");
       Object.assign(last, settings(text));
       return text;
     };
@@ -105,8 +105,8 @@ function labelOf(file: string): string {
 }
 
 /**
- * Reads and validates the user's contracts. With `--watch`, also returns options for watching the files, and `report` receives one
- * line per upload or migration. Throws `CliError`.
+ * Reads and validates the user's contracts, and throws `CliError` if one is invalid. With `--watch`, also returns options for
+ * watching the files, where `report` receives one line per upload or migration.
  */
 export async function chosenContracts(
   { contract: chosen = [], watch }: ChainOptions,
@@ -135,7 +135,7 @@ export async function chosenContracts(
   return { contracts, watch: { contracts: chosen, read, report } };
 }
 
-/** Reads the localnet that the options select. Throws `ConfigError` and `CliError`. */
+/** Returns the localnet that the options describe. Throws `ConfigError` for the chain file, and `CliError` for the options. */
 export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocalnet> {
   const { chainConfig, portOffset, blockTime, localValidators, remoteValidators, profile } = options;
   if (chainConfig === undefined) {
@@ -157,7 +157,7 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--profile cannot be combined with --chain-config, which already defines the profile",
     );
-  // Load the schema only if there is a chain file, because this takes longer than parsing the options.
+  // Load the schema only if `--chain-config` names a file, because loading it takes longer than parsing the options.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);
   return { ...net, blockTimeMs: blockTime ?? blockTimeMs };

@@ -54,9 +54,7 @@ interface Candidate {
   readonly description: string;
 }
 
-/**
- * Returns possible completions of the last word. Returns no completions where the command line expects a file name or free text.
- */
+/** Returns possible completions of the last word, or none where the command line expects a file name or free text. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
@@ -111,7 +109,7 @@ function possible(
   return count > 0 || commands.length === 0 ? choices(argumentAt(command, count)?.argChoices) : commands;
 }
 
-/** Returns the argument at a position. A variadic last argument also covers all later positions. */
+/** Returns a command's argument at a position. A variadic last argument is also used for all later positions. */
 function argumentAt({ registeredArguments }: Command, count: number): Argument | undefined {
   const last = registeredArguments.at(-1);
   return registeredArguments[count] ?? (last?.variadic === true ? last : undefined);

@@ -75,7 +75,7 @@ Exits 78 if a file has an error.`,
 }
 
 function validateFiles(files: readonly string[], options: ValidateOptions, context: CliContext): void {
-  // Read the file only once, because a pipe cannot be read again.
+  // Read each file only once, because a pipe cannot be read again.
   const check = (file: string): readonly ConfigIssue[] =>
     issuesOf(() => readBest(readConfigText(file), options.kind));
   const checked = files.map((file) => ({
@@ -139,11 +139,11 @@ function readShown(file: string | undefined, kind: DaemonName | undefined): () =
   throw new CliError(EXIT.usage, `specify a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
 }
 
-/** The daemons that have a configuration file. For `localnet`, the configuration file is the chain file. */
+/** Programs that have a configuration file, which for `localnet` is the chain file. */
 const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 type DaemonName = (typeof DAEMONS)[number];
 
-/** Reads a configuration as the daemon would. Returns a function that computes the effective values. Throws `ConfigError`. */
+/** Reads a configuration as the daemon would, and returns a function that computes its effective values. Throws `ConfigError`. */
 function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
   if (kind === "icq-relayer") return readKind(relayerConfigKind(), source);
   if (kind === "localnet") return readKind(chainConfigKind, source);
@@ -162,7 +162,7 @@ function kindOption(): Option {
   ).choices(DAEMONS);
 }
 
-/** If `kind` is undefined, chooses the kind whose schema recognizes the most keys. Throws that kind's `ConfigError`. */
+/** Reads a configuration as `kind` or, if undefined, as the kind that recognizes the most keys. Throws `ConfigError`. */
 function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
   const { result } = bestOf(source, kind === undefined ? DAEMONS : [kind]);
   if (result instanceof ConfigError) throw result;
@@ -194,7 +194,7 @@ function bestOf(source: ConfigText, kinds: readonly DaemonName[]): ReadResult {
       unknownKeys(a.result) - unknownKeys(b.result) ||
       a.result.facts.errors.length - b.result.facts.errors.length,
   );
-  if (best === undefined) throw new Error("a configuration has a kind");
+  if (best === undefined) throw new Error("no kind to read the configuration as");
   return best;
 }
 

@@ -8,8 +8,8 @@ import { packageFolder } from "../../platform/process/build-info.ts";
 const NAME = "neutron_query_relayer";
 
 /**
- * `relaywatch link-go-name [FOLDER]`. Links the Go relayer's name to this program. The package itself does not install that name,
- * because it would shadow the Go program.
+ * `relaywatch link-go-name [FOLDER]`. Links the Go relayer's command name to this program. The npm package does not install that
+ * name itself, because it would hide an installed Go relayer.
  */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
@@ -22,7 +22,7 @@ export function linkGoNameCommand(context: CliContext): Command {
     });
 }
 
-/** Returns true if the path is already a link to the program. Throws if the path is any other file. */
+/** Returns true if the path is already a link to the program, and false if nothing exists at the path. Throws for any other file. */
 function isLinkTo(link: string, program: string): boolean {
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (stat === undefined) return false;

@@ -78,7 +78,7 @@ The first time, start remote before local: local's genesis contains a light clie
   return addChainOptions(command);
 }
 
-/** Minimum gas for `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
+/** Minimum gas for a `--traffic` transaction, because even a call to a contract that does nothing uses 133,000 gas. */
 const LEAST_TRAFFIC = 200_000n;
 
 function trafficOption(): Option {

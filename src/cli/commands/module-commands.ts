@@ -6,7 +6,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
 import type { benchMessages, benchQueries } from "../../workbench/cli/bench-queries.ts";
 
-/** One query group per chain module. */
+/** Groups of query commands, one per chain module. */
 const QUERIES: LazyCommands = {
   interchainqueries: {
     aliases: ["icq"],
@@ -97,12 +97,12 @@ function queries(name: Parameters<typeof moduleQueries>[0]): Load {
   return async () => (await import("../../localnet/cli/query/modules.ts")).moduleQueries(name);
 }
 
-/** Like {@link queries}, for a workbench module. */
+/** Loads a workbench module's query commands, like {@link queries}. */
 function benchQueriesOf(name: Parameters<typeof benchQueries>[0]): Load {
   return async () => (await import("../../workbench/cli/bench-queries.ts")).benchQueries(name);
 }
 
-/** One transaction group per chain module. */
+/** Groups of transaction commands, one per chain module. */
 const MESSAGES: LazyCommands = {
   bank: { description: "send coins", load: messages("bank") },
   interchainqueries: {
@@ -168,7 +168,7 @@ function messages(name: Parameters<typeof moduleMessages>[0]): Load {
   return async () => (await import("../../localnet/cli/tx/modules.ts")).moduleMessages(name);
 }
 
-/** Like {@link messages}, for a workbench module. */
+/** Loads a workbench module's transaction commands, like {@link messages}. */
 function benchMessagesOf(name: Parameters<typeof benchMessages>[0]): Load {
   return async () => (await import("../../workbench/cli/bench-queries.ts")).benchMessages(name);
 }

@@ -12,7 +12,7 @@ import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
-/** The parts that `up` runs, each of which is undefined until it has started. */
+/** State of the parts that `up` runs; each part is undefined until it has started. */
 export interface UpParts {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   readonly chains: LocalnetReady["chains"];

@@ -110,7 +110,7 @@ async function up(options: Options, context: CliContext): Promise<void> {
 
 const DONE = new Error("the first results exist");
 
-/** Creates the daemons as services. The relayer and the watchdog start once the chains' servers are listening. */
+/** Creates a service for each daemon. The relayer and the watchdog start once the chains' servers are listening. */
 function createParts(
   options: Options,
   daemon: DaemonContext,
@@ -230,8 +230,8 @@ const LINE_EVERY_MS = 2_000;
 const BLOCK_EVERY_MS = 1_000;
 
 /**
- * Shows the state until the signal aborts. On a terminal, redraws a block in place; elsewhere, prints a line for each change.
- * After the first result, suggests what to try next.
+ * Shows the parts' state until the signal aborts, and suggests what to try after the first result. On a terminal, a block is
+ * redrawn in place; elsewhere, each change prints a line.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;

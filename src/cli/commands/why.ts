@@ -46,7 +46,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
     const hint = "select another with --url";
     const asked = { daemon: "the daemon", url, path: "/api/status", hint };
     const status = await askDaemon(asked, context.signal);
-    // Only a relayer's status contains queries.
+    // A status with queries comes from a relayer.
     const isRelayer = isRecord(status) && Array.isArray(status["queries"]);
     return printReport(
       isRelayer ? relayerWhyReport(parseRelayerNow(status)) : await ofWatchdog(),
@@ -62,7 +62,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
   const ports = portsAt(portOffset);
   const found = await Promise.all([
     whatSays("watchdog", ports.watchdog, ofWatchdog),
-    // Only a watchdog reports on validators.
+    // Skip the relayer if `--validator` is given, because only a watchdog reports on validators.
     ...(options.validator === undefined
       ? [whatSays("relayer", ports.relayer, () => ofRelayer(`http://127.0.0.1:${ports.relayer}`, HINT))]
       : []),
@@ -73,7 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/** Returns the relayer's URL from its configuration file. Returns undefined for a watchdog's file, which is read elsewhere. */
+/** Returns the relayer's URL from its configuration file, or undefined if the file configures a watchdog. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Import the schemas only when needed, because loading them takes longer than the rest of the command.
   const { kindOf } = await import("./config.ts");
@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** Report of a daemon at its default address, or the error if it did not respond. */
+/** A daemon's report, or the error if the daemon did not respond at its default address. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,7 +99,7 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * Joins the daemons' reports into one, which has a problem if any of them has a problem. A daemon that does not respond is not
+ * Joins the daemons' reports into one report, which shows a problem if any of them does. A daemon that does not respond is not
  * treated as a problem, because not every machine runs both daemons.
  */
 function joined(all: readonly Said[]): Report {

@@ -52,20 +52,20 @@ export interface TestLocalnet {
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
   /**
-   * Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. The keys are PUBLIC TEST
-   * KEYS.
+   * Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. Never use the mnemonics on
+   * a real network, because they are PUBLIC TEST KEYS.
    */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
-  /** Makes `count` blocks on both chains. Advances time by `intervalMs` (default: 1000) before each block. */
+  /** Makes `count` (default: 1) blocks on both chains, and advances time by `intervalMs` (default: 1000) before each block. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
-  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000) of real time. */
+  /** Makes blocks until `isDone` returns true. Rejects if this takes more than `deadlineMs` (default: 60,000) of real time. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
   /** Current chain time, in ms since the Unix epoch. */
   readonly now: () => number;
-  /** Advances chain time without making a block. */
+  /** Advances both chains' time without making blocks. */
   readonly advance: (ms: number) => void;
-  /** Sends coins of the native denomination to an address on the local chain. The coins arrive in the next block. */
+  /** Sends coins of the native denomination to an address on the local chain, where they arrive in the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
   /** Returns the number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
@@ -76,7 +76,7 @@ export interface TestLocalnet {
   readonly stop: () => Promise<void>;
 }
 
-/** Block interval of a chain that makes no blocks on its own: the longest delay that a timer supports. */
+/** Block interval that keeps a chain from making blocks on its own: the longest delay that a timer supports. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
@@ -93,7 +93,7 @@ export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<
     throwFirst(errors);
     throw new Error("the localnet has ended");
   });
-  // `stop` rejects with the same error.
+  // Ignore the rejection here, because `stop` rejects with the same error.
   failed.catch(() => {});
   const end = async (): Promise<void> => {
     stop.abort(new Error("the test is over"));
@@ -168,7 +168,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services, with a promise `ready` that resolves once all daemons are listening. */
+/** Creates a service for each daemon, and a promise `ready` that resolves once all daemons are listening. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,
@@ -235,7 +235,7 @@ function createParts(
   };
 }
 
-/** Returns ports that are currently free. Startup fails if another process takes one of these ports first. */
+/** Returns a currently free port for each server. If another process takes a port before startup, the startup fails. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -39,8 +39,8 @@ export function inhibitRules(): readonly InhibitRule[] {
   const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
   return [
-    // The rules on raw metrics and the watchdog's rules can be loaded together. Raw rules then notify only if the watchdog's do
-    // not.
+    // If you load both the rules on raw metrics and the watchdog's rules, a raw-metrics alert notifies you only while the
+    // watchdog's alert with the same name does not fire.
     {
       source_matchers: ['component = "oracle-watchdog"'],
       target_matchers: ['component = "oracle-raw"'],
@@ -48,7 +48,7 @@ export function inhibitRules(): readonly InhibitRule[] {
     },
     ...[...causes.values()].flatMap(({ alert, inhibits, scope }) => {
       const effects = inhibits.flatMap((name) => targets.get(name) ?? []);
-      // Problems on one connection do not affect other connections. An alert about the whole relayer has no connection label.
+      // Problems on one connection do not affect other connections. Alerts about the whole relayer have no connection label.
       const isOfConnection = (effect: AlertSpec): boolean =>
         scope.includes("connection_id") && effect.scope.includes("connection_id");
       const rule = (group: readonly AlertSpec[], equal: readonly string[]): readonly InhibitRule[] =>
@@ -212,7 +212,7 @@ function secret(file: string): string {
 /** Sampling and evaluation intervals: short by default, but long for test cases that last many hours. */
 interface Sampling {
   readonly name: "short" | "long";
-  /** Number of samples per minute. */
+  /** Number of samples per minute in each test series. */
   readonly samples: number;
   readonly evaluation: string;
 }
@@ -224,8 +224,8 @@ const SAMPLINGS: readonly Sampling[] = [
 const LONG_MINUTES = 120;
 
 /**
- * Returns promtool test files, by name, for the alerts in a rule file. Each test evaluates the alert before, during and after the
- * situation in which it fires.
+ * Returns promtool test files, by name, for the alerts in a rule file. Each test evaluates an alert before, during and after a
+ * situation in which the alert fires.
  */
 function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
@@ -306,9 +306,7 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   ];
 }
 
-/**
- * Returns a series for a test's second phase. Without its own first value, the series continues from the end of the first phase.
- */
+/** Returns a series for a test's second phase, which continues from the first phase's last value unless it has its own first value. */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -317,11 +315,11 @@ function continued(next: SeriesCase, before: SeriesCase, minutes: number): Serie
 interface Phase {
   readonly atMinute: number;
   readonly count: number;
-  /** Number of samples per minute. */
+  /** Number of samples per minute in each test series. */
   readonly samples: number;
 }
 
-/** Formats a series' samples in promtool's notation, for example "0+5x9" for ten samples, with time starting at 0. */
+/** Formats a series' samples in promtool's notation, such as "0+5x9" for ten samples. With `clock`, values advance in seconds. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,
@@ -336,7 +334,7 @@ function ramp(
     : `${part(start, samples)} ${part(start + jump + growth * samples, count - samples)}`;
 }
 
-/** Replaces `$` with the labels of the alert's target, except for labels that the series sets itself. */
+/** Replaces `$` with the labels of the alert's target, except for labels that the series already contains. */
 function withLabels(series: string, { component, name }: AlertSpec, place = name): string {
   const labels = Object.entries(placeLabels(component, place))
     .filter(([label]) => !series.includes(`,${label}="`))

@@ -44,7 +44,7 @@ export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table of a chain file's keys. Lists a remote chain's key only if it differs from the local chain's key. */
+/** Returns the table of a chain file's keys. A remote chain's key is listed only if it differs from the local chain's key. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -53,8 +53,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. The table omits keys of alerts and channels, which have their own tables, and keys that
- * the relayer also has. It also omits a validator's keys that can be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys, without the keys of alerts and channels, which have their own tables, without the keys
+ * that the relayer also has, and without a validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -113,7 +113,7 @@ function exampleHead(
   ];
 }
 
-/** Returns an example of each channel kind. A key's value is the kind's example, or else the key's default. */
+/** Returns one example per channel kind, in which each key has the kind's example value or else the key's default. */
 function channelExamples(): readonly unknown[] {
   return CHANNEL_KINDS.map(({ kind, schema, example }) =>
     Object.fromEntries(
@@ -129,8 +129,7 @@ function channelExamples(): readonly unknown[] {
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an example file with every key. Comments contain the keys' descriptions. A key's value is its example, or else its
- * default.
+ * Returns an example file with every key, described by a comment. Each key's value is its example, or else its default.
  * @throws if a key has neither.
  */
 export function exampleFile(schema: KeySchema, head: readonly string[], more: MoreExamples = {}): string {
@@ -152,7 +151,7 @@ interface ExampleKey {
 
 interface ExampleFile {
   readonly more: MoreExamples;
-  /** Comments already written, so that a key in several sections is described only once. */
+  /** Descriptions already written as comments, so that a key in several sections is described only once. */
   readonly shown: Set<string>;
 }
 
@@ -200,7 +199,7 @@ function valueLines({ key, schema, path, file }: ExampleKey): readonly string[] 
   return [`${key}: ${inline(value)}`];
 }
 
-/** Formats an entry in a list of sections, with comments for its keys. */
+/** Formats an entry of a list of sections as YAML, with comments that describe its keys. */
 function itemLines(item: unknown, items: KeySchema, path: string, file: ExampleFile): readonly string[] {
   const section = optionOf(items, item);
   const lines = Object.entries(item ?? {}).flatMap(([key, value]) => {
@@ -238,8 +237,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with a row for each key whose path `has` accepts. A mark shows how a reload applies the key. A changed
- * key without a mark restarts the services.
+ * Returns a Markdown table with a row for each key whose path `has` accepts. A mark after the text, *live* or *process*, tells how a
+ * reload applies a changed key. A reload restarts the services if the key has no mark.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -255,7 +254,7 @@ function reloadMark(reload: string | undefined): string {
   return reload === undefined || reload === "services" ? "" : ` (*${reload}*)`;
 }
 
-/** Returns a row's text without the section name, so that rows from two sections can be compared. */
+/** Returns a row's text without the section name, so that rows from two sections can be compared for equality. */
 function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }

@@ -91,7 +91,7 @@ function routeTable(routes: readonly RouteDefinition[]): string {
       const verb = method === "GET" ? "" : `${method} `;
       return [`\`${verb}${path}\``, [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|")];
     });
-  return markdownTable(["route", "response, or what it does"], rows);
+  return markdownTable(["route", "response or effect"], rows);
 }
 
 function namesOf(body: z.ZodType): string {

@@ -2,8 +2,8 @@ import { staleFiles, writeGeneratedFiles } from "./generated-files.ts";
 import { writePictures } from "./pictures.ts";
 import { runbookErrors } from "./runbook-errors.ts";
 
-// npm runs this in the repository root: `npm run generate`. `npm run generate -- --check` writes nothing. `npm run generate --
-// --pictures` also takes pictures of the pages and dashboards with Chromium.
+// `npm run generate` runs this file in the repository root. With `-- --check`, it only lists stale files. With `-- --pictures`, it also
+// takes pictures of the pages and dashboards with Chromium.
 const root = process.cwd();
 const isCheck = process.argv.includes("--check");
 

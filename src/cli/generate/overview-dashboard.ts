@@ -24,11 +24,11 @@ const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
 const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
-/** PromQL that excludes muted alerts, because only the watchdog knows which alerts are caused by others. */
+/** PromQL that excludes muted alerts: rules cannot tell which alerts have another alert as their cause, but the watchdog can. */
 const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
 /**
- * PromQL expression for the number of firing alerts. It has no value if no rules are loaded: wherever rules are loaded, the dead
- * man's alert fires.
+ * PromQL expression for the number of firing alerts. Without loaded rules, the expression has no value: the dead man's alert always
+ * fires where the rules are loaded.
  */
 const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
 
@@ -58,7 +58,7 @@ export const OVERVIEW: DashboardSpec = {
         }),
         stat("Least allowance left", [query(`min(${allowanceLeft("full", PROCESSES)})`, "full pay")], {
           description:
-            "For the validator with the least left: the share of the misses that full pay allows in the month.",
+            "The share of this month's allowed misses that is left, for the validator with the least left.",
           unit: "percentunit",
           leadsTo: DASHBOARDS.fleet,
           decimals: 0,
@@ -96,7 +96,7 @@ export const OVERVIEW: DashboardSpec = {
           width: 4,
         }),
         stat("Relayers ready", [query(`min(${R}_ready{${PROCESSES}})`, "ready")], {
-          description: "Whether no relayer has a problem.",
+          description: "Ready if no relayer reports a problem.",
           unit: "none",
           leadsTo: DASHBOARDS.relayer,
           states: upOrDown("ready", "not ready"),

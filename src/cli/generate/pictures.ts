@@ -8,7 +8,7 @@ interface PictureSet {
   readonly test: string;
   /** Picture files, keyed by the name that the test gives each picture. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files shown in the pictures. A hash of these sources is stored next to the pictures. */
+  /** Folders and files that determine what the pictures show. A hash of these sources is stored next to the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -50,7 +50,7 @@ const SETS: readonly PictureSet[] = [
 const HASH_FILE = "sources.sha256";
 const LONGEST_MS = 1_200_000;
 
-/** Returns a hash of the set's sources, in hex. */
+/** Returns a hash, in hex, of all files that determine the set's pictures. */
 function hashOf(root: string, { sources }: PictureSet): string {
   const files = sources.flatMap((place) =>
     statSync(join(root, place)).isDirectory()

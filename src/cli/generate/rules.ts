@@ -12,5 +12,5 @@ export const RULE_FILES: ReadonlyMap<string, readonly GroupSpec[]> = new Map([
   ["relaywatch.rules.yaml", [SELF_GROUP]],
 ]);
 
-/** All alerts, in file order. */
+/** All alerts, in the order in which the rule files list them. */
 export const ALERTS: readonly AlertSpec[] = [...RULE_FILES.values()].flat().flatMap(({ alerts }) => alerts);

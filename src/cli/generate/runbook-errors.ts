@@ -28,12 +28,12 @@ const MARKERS = ["generated:alert", "end:alert", "generated:rule", "end:rule"]
 
 const ALERT = /^(?:(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+|(?:relayer|relaywatch)(?:-[a-z]+)+)$/;
 
-/** Values of the `status` label of `app_abci_requests` that look like alert names. */
+/** Values of the metric label `status` that look like alert names but are not. */
 const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
 
 const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
 
-/** Checks the text of the runbook `name`. Returns errors as "path:line: problem", in line order. */
+/** Checks the runbook `name` with the text `file`. Returns errors as "path:line: problem", in line order. */
 type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
 
 /**
@@ -212,7 +212,7 @@ async function commandErrors(
   ];
 }
 
-/** Reports front-matter entries that do not occur in the text. */
+/** Returns the front-matter entries that do not occur in the runbook's text, as errors. */
 function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
   const texts = new Set(used.map(({ text }) => text));
   return listed
@@ -221,8 +221,8 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 }
 
 /**
- * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command line
- * accepts it. Treats `ID` as a number, and does not run the command.
+ * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined for a valid line.
+ * Reads the placeholder `ID` as a number, and only parses the command without running it.
  */
 async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -245,7 +245,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line as a shell does. Supports only the shell syntax that runbooks use. */
+/** Splits a command line into words like a shell, but supports only the shell syntax that runbooks use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
@@ -258,7 +258,7 @@ function withoutActions(command: Command): void {
   for (const inner of command.commands) withoutActions(inner);
 }
 
-/** A selector in a PromQL expression: a pattern for its metric name, and the label names that it matches. */
+/** A selector in a PromQL expression, with a pattern for the metric's name and the names of the labels in its matchers. */
 interface Selector {
   readonly name: RegExp;
   readonly labels: readonly string[];
@@ -271,7 +271,7 @@ export function promqlSelectors(expr: string): readonly Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expr).iterate({
     enter: ({ type, from, to }) => {
-      if (type.isError) throw new Error(`not PromQL at ${from}: ${expr}`);
+      if (type.isError) throw new Error(`invalid PromQL at offset ${from}: ${expr}`);
       if (type.name === "VectorSelector") selectors.push(toSelector(expr.slice(from, to)));
     },
   });
@@ -282,7 +282,7 @@ function toSelector(text: string): Selector {
   const [, name = "", body = ""] = /^([a-zA-Z_:][\w:]*)?\s*(?:\{(.*)\})?$/s.exec(text) ?? [];
   const matchers = [...body.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"/g)];
   const pattern = name === "" ? matchers.find(([, label]) => label === "__name__")?.[2] : name;
-  if (pattern === undefined) throw new Error(`a selector without a name: ${text}`);
+  if (pattern === undefined) throw new Error(`the selector names no metric: ${text}`);
   return {
     name: new RegExp(`^(?:${pattern})$`),
     labels: matchers.flatMap(([, label = ""]) => (label === "__name__" ? [] : [label])),

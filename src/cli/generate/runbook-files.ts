@@ -28,7 +28,7 @@ export function runbookPathOf(name: string): string {
 
 /**
  * Returns every alert's runbook with up-to-date generated sections, keyed by path in the repository `root`. An alert without a
- * runbook file gets a template without handwritten text. A file without markers is left unchanged.
+ * runbook file gets a template without handwritten text. A runbook without section markers is left unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
@@ -69,7 +69,7 @@ commands: []
 }
 
 function head([alert]: readonly AlertSpec[]): string {
-  if (alert === undefined) throw new Error("a runbook without an alert");
+  if (alert === undefined) throw new Error("no alert has this runbook");
   const condition = conditionOf(alert);
   return runbookHead({
     title: alert.summary.slice(0, -1),
@@ -80,7 +80,7 @@ function head([alert]: readonly AlertSpec[]): string {
 
 function ruleSection(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
-  if (alert === undefined) throw new Error("a runbook without an alert");
+  if (alert === undefined) throw new Error("no alert has this runbook");
   const dashboards = new Set(
     alerts.map(
       ({ cause: { dashboard, panel } }) => `"${panel}" in "${DASHBOARD_TITLES.get(dashboard) ?? dashboard}"`,
@@ -104,13 +104,13 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 }
 
 function firesText({ when, for: lasting }: Condition): string {
-  const lasts = lasting === "0s" ? "" : ` this has been true for ${lasting}:`;
-  return `It fires when${lasts} ${when.replaceAll("`", "")}.`;
+  const lasts = lasting === "0s" ? "" : ` this condition has been true for ${lasting}:`;
+  return `The alert fires when${lasts} ${when.replaceAll("`", "")}.`;
 }
 
 /**
- * Returns a text that names the rule files with the alert's expression. The watchdog evaluates conditions itself, without these
- * files.
+ * Returns a text that names the rule files with the alert's expression. The watchdog evaluates conditions itself, so only users
+ * without the watchdog need these files.
  */
 function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   if (alerts.length === 0) return "";

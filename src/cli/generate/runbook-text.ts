@@ -1,13 +1,13 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** A part of a file, and the number of its first line, counted from 1. */
+/** A part of a file's text, and the line number at which the part begins, counted from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
 }
 
-/** A runbook without the contents of its generated sections. */
+/** A parsed runbook, in which generated sections are empty except for their links. */
 export interface RunbookText {
   readonly frontMatter: FrontMatter;
   /** The handwritten level-2 sections, each with its heading, such as "Diagnosis", and the text below the heading. */
@@ -20,9 +20,9 @@ export interface RunbookText {
   readonly links: readonly Located[];
 }
 
-/** A runbook's front matter, whose other fields are empty unless `errors` is empty. */
+/** A runbook's parsed front matter. If `errors` is not empty, all other fields are empty. */
 interface FrontMatter {
-  /** The alert's name in Prometheus. */
+  /** The alert's name in Prometheus, and the name's line in the runbook. */
   readonly alert: Located | undefined;
   /** Commands listed in the front matter: each `sh` block and each inline `relaywatch …` in the text. */
   readonly commands: readonly Located[];

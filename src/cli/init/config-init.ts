@@ -160,7 +160,7 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
   ];
 }
 
-/** Checks that the daemon accepts the file. Otherwise, throws a `CliError` that lists the missing options. */
+/** Throws a `CliError` that lists the missing options unless the daemon accepts the file. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
   try {
     withoutSecrets(() =>

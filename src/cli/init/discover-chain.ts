@@ -35,8 +35,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads JSON from a URL. If `mayLack` is true, returns undefined if the chain lacks the module. Throws a `CliError` that names the
- * option.
+ * Reads JSON from a URL within {@link DEADLINE_MS}. With `mayLack`, returns undefined if the chain does not have the queried module.
+ * Throws a `CliError` that names the URL's option.
  */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
@@ -98,7 +98,7 @@ export interface NodeFacts {
   readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
 }
 
-/** Reads `/status` from a node. Throws a `CliError` that names the URL's `option` instead of the URL. */
+/** Reads a node's `/status`. Throws a `CliError` that names the command-line option instead of the URL. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
   const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
@@ -134,7 +134,7 @@ export async function requireSameChain(
 
 export interface ChainFacts {
   readonly prefix: string;
-  /** Denomination in which fees are paid. */
+  /** Denomination in which the chain's fees are paid. */
   readonly denom: string;
   /** Minimum gas price of the fee market; undefined if the chain has none. */
   readonly minPrice: string | undefined;
@@ -145,8 +145,8 @@ const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
 /**
- * Reads the address prefix and the fee market. If the chain has no fee market, reads the staking denomination instead. Throws
- * `CliError`.
+ * Reads a chain's address prefix and fee market or, if the chain has no fee market, its staking denomination. Throws `CliError` if a
+ * request to the node fails.
  */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
@@ -213,8 +213,8 @@ const validatorsReply = z.object({
 });
 
 /**
- * Returns the addresses of a node's validator. `operator` is undefined if the chain's list of validators does not contain it.
- * Throws `CliError`.
+ * Returns the addresses of a node's validator. `operator` is undefined if the validator is not in the chain's list. Throws `CliError`
+ * if a request to the node fails.
  */
 export async function readValidator(
   rest: string,

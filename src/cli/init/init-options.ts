@@ -22,7 +22,7 @@ export interface InitOptions {
   readonly output?: string;
 }
 
-/** A setting: its option, its meaning in words for questions and errors, and an example. */
+/** A setting to ask the user for: its option, its meaning in words for questions and errors, and an example. */
 export interface Asked {
   readonly option: string;
   /** The setting's meaning without an article, so that a question can start with it. */
@@ -30,7 +30,7 @@ export interface Asked {
   readonly example: string;
 }
 
-/** Settings that both daemons need. */
+/** Settings that both daemons' configurations need. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST URL of a node on the chain", example: "http://127.0.0.1:1317" },
@@ -42,7 +42,7 @@ export interface InitDeps {
   readonly signal: AbortSignal;
 }
 
-/** Returns the option's value, or else the answer to a question that may propose a value. Returns undefined if there is neither. */
+/** Returns the option's value, or else the answer to a question that may propose a value, or undefined if neither is given. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -53,7 +53,7 @@ export async function optional(
   return value === "" ? undefined : value;
 }
 
-/** Like {@link optional}, but proposes the example by default. Throws a `CliError` if there is no value. */
+/** Like {@link optional}, but proposes the example by default, and throws a `CliError` if the user gives no value. */
 export async function required(
   given: string | undefined,
   asked: Asked,
@@ -65,12 +65,12 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Like {@link optional}, but throws a `CliError` if the text is not a URL. */
+/** Asks for a URL like {@link optional}. Throws a `CliError` if the value is not a URL. */
 export async function optionalUrl(...asked: Parameters<typeof optional>): Promise<string | undefined> {
   return urlOf(await optional(...asked), asked[1]);
 }
 
-/** Like {@link required}, but also throws a `CliError` if the text is not a URL. */
+/** Asks for a URL like {@link required}. Throws a `CliError` if there is no value or it is not a URL. */
 export async function requiredUrl(...asked: Parameters<typeof required>): Promise<string> {
   return urlOf(await required(...asked), asked[1]);
 }
@@ -98,7 +98,7 @@ export async function chainIdOf(
 }
 
 /**
- * Returns a chain's REST URL. Returns undefined if there is no answer or, with `--offline`, if the option is not given. Throws a
+ * Returns a chain's REST URL, or undefined if there is no answer or, with `--offline`, if the option is not given. Throws a
  * `CliError` if the URL belongs to another chain.
  */
 export async function restOf(

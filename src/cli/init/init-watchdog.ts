@@ -119,7 +119,7 @@ async function addressLines(
   ];
 }
 
-/** Returns lines that list the optional pages that respond, and disable those that do not. */
+/** Returns configuration lines that list the optional metrics pages that respond, and disable the others. */
 async function sourceLines(
   node: string,
   sidecar: string,
@@ -178,9 +178,7 @@ async function chainLines(
   ];
 }
 
-/**
- * Returns the `policy` section. If `fromChain` is true, the watchdog reads the policy from the chain, except for a given currency.
- */
+/** Returns the `policy` section, which with `fromChain` tells the watchdog to read the policy from the chain, except the currency. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -192,7 +190,7 @@ async function policyLines(
     throw usage(asked, `; ${JSON.stringify(currency)} is not the name of a currency`);
   if (!fromChain && currency === undefined) return [];
   return [
-    ...(fromChain ? ["# The chain's revenue module says what a month pays at which rate."] : []),
+    ...(fromChain ? ["# The chain's revenue module determines the month's pay for each rate."] : []),
     "policy:",
     ...(fromChain ? ["  from_chain: true"] : []),
     ...(currency === undefined ? [] : [`  currency: ${JSON.stringify(currency)}`]),
@@ -217,8 +215,8 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
 }
 
 /**
- * Returns a channel as written in the file. The channel's example lists all possible settings, and its schema determines which
- * settings are required.
+ * Returns a notification channel as a line of YAML. The example of the channel's kind lists all settings, and the schema of the
+ * kind determines which settings are required.
  */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
@@ -244,9 +242,7 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/**
- * Returns the value of a setting that the channel requires. Names and environment variables have defaults, but addresses do not.
- */
+/** Returns the value of a setting that the channel requires. Names and environment variables have defaults, but addresses do not. */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },

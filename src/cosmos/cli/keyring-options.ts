@@ -22,7 +22,7 @@ import { TYPE_URL } from "../proto/registry.ts";
 
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
-  /** Home directory of the SDK application. */
+  /** Home directory of the SDK application, or its `keyring-test` or `keyring-file` folder. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }
@@ -53,7 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the given file, or prompts for it if there is no file. `option` names the file's option in errors. */
+/** Reads a secret from the given file, or prompts for it if there is no file. Error messages contain the file's `option`. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,

@@ -208,7 +208,7 @@ function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/** Requires that a key's mnemonic is shown or backed up, unless the user explicitly asks to keep the key only in its keyring. */
+/** Throws unless the mnemonic will be shown on a terminal or written to a file, or needs no backup (`--no-backup`, dry run). */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,
@@ -226,7 +226,7 @@ function newMnemonic(): Secret {
 
 function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
   return deriveKey(words.reveal(), hdPath).catch(() => {
-    // The original error could contain words of the mnemonic.
+    // Throw a new error, because the original error's message could contain words of the mnemonic.
     throw badKeyring(
       "not an English BIP-39 mnemonic: expected 12, 15, 18, 21 or 24 words with a valid checksum",
     );

@@ -1,7 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** Meaning of an endpoint's error. README.md, "Errors", describes what the client does in each case. */
+/** Class of an endpoint's error, which determines how the client reacts (see README.md, "Errors"). */
 export type AnswerClass =
   /** The request caused the error, so every honest node would return the same error. */
   | "final"
@@ -9,7 +9,7 @@ export type AnswerClass =
   | "not-here"
   /** The node is rate-limited, busy, syncing or unreachable. */
   | "not-now"
-  /** The response failed verification. */
+  /** The response failed verification, so the client distrusts the endpoint. */
   | "wrong"
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
@@ -18,7 +18,7 @@ export type AnswerClass =
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
-/** Tells the node's or relayer's operator how to fix each lack. */
+/** Advice for the operator of the node or relayer on how to provide the missing data or capability. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that stores block results",
@@ -31,7 +31,7 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** Data or capability that the endpoint lacks; undefined if its error shows no lack. */
+  /** Data or capability that the endpoint lacks according to its error; undefined if the error has another cause. */
   readonly lack?: Lack | undefined;
   /** How long the endpoint asked the client to wait; undefined if it did not ask. */
   readonly retryAfterMs?: number | undefined;
@@ -42,7 +42,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A row of the classification table. The first row whose columns all match the error applies. */
+/** A row of the table that classifies errors. The first row whose columns all match the error applies. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -146,8 +146,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies errors by HTTP status if the text is inconclusive. Statuses 200 and 500 do not identify the cause either, because
- * nodes send 500 with every error.
+ * Classifies errors by HTTP status if no row in the text table matches. Statuses 200 and 500 do not identify the cause either,
+ * because nodes send 500 with every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
@@ -158,7 +158,7 @@ const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^[34]/, class: "not-here", lack: "method" },
 ];
 
-/** Classifies, by error code, errors that are not a response to a call. */
+/** Classifies all other errors, such as timeouts and broken connections, by their code. */
 const CODES: {
   readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Meaning;
 } = {
@@ -178,14 +178,14 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns an error's class, which is final for errors not thrown by the client. */
+/** Classifies an error. Any error other than a `ClientError` is "final". */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
 /**
- * Returns true if a broadcast that failed with this error may have arrived. Returns false if the status call before the broadcast
- * failed.
+ * Returns true if a broadcast that failed with this error may have arrived. Returns false if the error came from the status call
+ * that precedes the broadcast.
  */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
@@ -201,7 +201,7 @@ export function lackText(error: unknown, other?: string): string {
   return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
-/** Returns true if the request is too large for the node. CometBFT's `max_body_bytes` is 1,000,000 by default. */
+/** Returns true if the node refused the request as too large; CometBFT's default limit (`max_body_bytes`) is 1,000,000. */
 export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }
@@ -247,7 +247,7 @@ export function isHeightLog(log: string): boolean {
 }
 
 /**
- * Classifies an application's refusal. The refusal is final unless this node is not ready, lacks the height, or limits the gas per
+ * Classifies an application's refusal. The class is "final" unless this node is not ready, lacks the height, or limits the gas per
  * query.
  */
 function logRow(log: string): Answer {

@@ -57,7 +57,7 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
     queue.push(created);
   };
 
-  // Batch size that the endpoint accepts. When it refuses a batch, the batch is halved, and later batches keep the smaller size.
+  // Maximum number of calls per batch. A batch that the endpoint refuses is halved, and later batches keep the smaller size.
   let batchSize = maxBatch;
   const onRefused = (size: number): void => {
     batchSize = Math.min(batchSize, size);

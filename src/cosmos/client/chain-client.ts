@@ -17,7 +17,7 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /** ABCI code: 0 on success. Any other code means that the application rejected the query for the reason in `log`. */
+  /** ABCI response code. 0 means success; any other code means that the application rejected the query for the reason in `log`. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -84,7 +84,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's reads, plus block and transaction readers that ignore unneeded fields, all without abort signals. */
+/** CosmJS's commit and block search, and readers that decode only the needed fields. The methods take no abort signal, as in CosmJS. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -129,8 +129,8 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that this endpoint returned a provably wrong response. For some time, reads then use this endpoint only after all
-   * others. An unknown endpoint name has no effect.
+   * Reports that this endpoint returned a provably wrong response. Reads then try this endpoint last for at least five minutes. An
+   * unknown endpoint name has no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;
   /** Closes the client, so that all pending and later calls reject with `closed`. */

@@ -45,8 +45,8 @@ const DEFAULT_LIMITS = {
    */
   deadlineMs: 10_000,
   /**
-   * Maximum number of HTTP connections per endpoint, opened on demand. With 64 connections, a thousand reads take two round trips;
-   * a CometBFT node accepts 900.
+   * Maximum number of HTTP connections per endpoint, opened on demand. With 64 connections, a thousand reads take two round trips.
+   * A CometBFT node accepts 900 connections by default.
    */
   connections: 64,
   /** Initial maximum number of calls per HTTP request, lowered for an endpoint that refuses a batch. */
@@ -63,9 +63,9 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: the function of the same name, imported on first use because it pulls in signature verification. During the import,
-   * other calls from the same turn of the event loop are already sent. A relayer passes the function in, so that all these calls
-   * share one HTTP request.
+   * Default: the function of the same name, imported on first use because it loads signature verification. The import delays the
+   * call, so that it misses the batch of the current event-loop turn. A relayer passes the function in to keep one HTTP request per
+   * turn.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
@@ -121,7 +121,7 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** Creates block and transaction readers. `signal` aborts all their calls. */
+/** Creates block and transaction readers. When `signal` aborts, all calls to the readers reject. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>
@@ -210,8 +210,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket returns null both for an absent key and for an empty value. The type of
-  // the first proof distinguishes the two.
+  // A node whose application runs behind an ABCI socket returns null both for an absent key and for an empty value. The type of the
+  // first proof tells the two cases apart.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,

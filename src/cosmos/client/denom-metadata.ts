@@ -16,7 +16,7 @@ export async function readDisplayUnit(
     const { metadata } = await queriesOf(client, Query)("DenomMetadata", { denom }, signal);
     return metadata === undefined ? undefined : displayUnitOf(metadata, denom);
   } catch (error) {
-    // The chain has no metadata for this denomination.
+    // The application refuses the query if the chain has no metadata for this denomination.
     if (refusalLog(error) !== undefined) return undefined;
     throw error;
   }

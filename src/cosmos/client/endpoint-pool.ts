@@ -12,7 +12,7 @@ export type EndpointCheck =
 
 /** Combines several endpoints for one chain behind the interface of a single endpoint, with failover. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes its result. If decoding fails, the endpoint is at fault and the next endpoint is tried. */
+  /** Calls a method and decodes its result. A decoding error counts against the endpoint, and the next endpoint is tried. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Like `read`, but for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
@@ -35,7 +35,7 @@ export interface PoolEndpointHealth extends EndpointHealth {
 }
 
 /**
- * Creates an endpoint pool. `endpoints` are in order of preference.
+ * Creates a pool of `endpoints`, which are listed in order of preference.
  *
  * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its error is final (see
  * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end. After the rest, a
@@ -121,15 +121,15 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint that a read may use, with the facts that determine its rank. */
+/** An endpoint that a read may use, with the data that determines its place in the order. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
   /** Whether the connection has failed and the node has not responded since. */
   readonly isSilent: boolean;
-  /** Remaining rest time after a failure. */
+  /** Remaining rest time after a failure, in ms. */
   readonly restMs: number;
 };
 
-/** Limits between latency classes. Endpoints in one class are treated as equally fast, so the configured order applies. */
+/** Upper limits of the latency classes, in ms. Endpoints in one class are treated as equally fast, so the configured order applies. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**

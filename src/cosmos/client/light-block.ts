@@ -12,7 +12,7 @@ import type { LightBlockBytes } from "./chain-client.ts";
 import type { CallEndpoint } from "./rpc-caller.ts";
 import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 
-/** Maximum page size that CometBFT returns. */
+/** Maximum number of validators per page of CometBFT's `validators` response. */
 const PER_PAGE = 100;
 
 /**
@@ -46,7 +46,7 @@ export async function readLightBlock(
   return toLightBlock(signed, set, endpoint);
 }
 
-/** Decodes a `commit` result. Throws `wrong-answer` if the commit is for another header. */
+/** Decodes the signed header in a `commit` result. Throws `wrong-answer` if the commit is for another header. */
 export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
   const field = resultField(result, "commit", endpoint).member("signed_header");
   const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));

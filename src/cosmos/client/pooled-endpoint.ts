@@ -25,8 +25,8 @@ export interface EndpointHealth {
   /** Why reads currently prefer other endpoints: a description of the provably wrong response; undefined if the endpoint is trusted. */
   readonly distrusted: string | undefined;
   /**
-   * Maps each RPC method that the endpoint recently failed to serve to the reason; oversized responses have the key "response
-   * size". Absent if there are none.
+   * Maps each RPC method that the endpoint recently failed to serve to the reason, with the key "response size" for oversized
+   * responses; absent if no method has failed.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */

@@ -12,11 +12,11 @@ import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } fro
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** Wait that the `Retry-After` header requests. */
+  /** Wait requested by the `Retry-After` header, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Sends JSON bodies to one endpoint. */
+/** Sends JSON bodies to one endpoint over HTTP. */
 export interface HttpTransport {
   /**
    * Sends one body, without a deadline of its own. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason
@@ -31,7 +31,7 @@ export interface HttpTransport {
 export interface BatchTarget {
   /** The endpoint's name in errors and metrics. */
   readonly endpoint: string;
-  /** Time after which a request's unanswered calls are rejected. */
+  /** Calls without a response are rejected with `timeout` after this time. */
   readonly deadlineMs: number;
   readonly transport: HttpTransport;
   readonly observer: RpcObserver;
@@ -71,7 +71,7 @@ export function planRequests(
   return requests;
 }
 
-/** Counts the characters in string parameters only, because parameters of other types are short. */
+/** Returns the number of characters in a call's string parameters. Parameters of other types are short and not counted. */
 function charactersOf({ params }: PendingCall): number {
   return Object.values(params).reduce<number>(
     (sum, value) => (typeof value === "string" ? sum + value.length : sum),
@@ -82,7 +82,7 @@ function charactersOf({ params }: PendingCall): number {
 /** Sends one request and settles all its calls by the deadline, without ever rejecting. */
 export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
-  // One timer serves the batch, because its calls were made in the same turn of the event loop.
+  // One timer serves all calls of the batch, because they were made in the same turn of the event loop.
   const timer = setTimeout(() => {
     // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection takes effect.
     for (const call of batch) call.reject(timeoutError(call, target));
@@ -148,15 +148,15 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/** The limit that a smaller request might satisfy. Undefined if a smaller request would not help, e.g. for a rate limit. */
+/** Limit of the endpoint that a smaller request could meet; undefined if a smaller request would not help, e.g. for a rate limit. */
 type Refusal = "batch" | "size" | undefined;
 
-/** Recognizes a refused batch by an HTTP status, an HTML page, one error for all calls, or a closed connection. */
+/** Infers which limit a request exceeded from an HTTP status, an HTML page, one error for all calls, or a closed connection. */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // Don't remember the smaller size, because the node has often only closed an idle connection.
+  // "size" splits this batch without lowering the batch size for later ones, because the node has often only closed an idle connection.
   if (facts.code === "unreachable") return isCut(error) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
@@ -174,7 +174,7 @@ function isCut(error: unknown): boolean {
 
 /**
  * Sends a single call again if its connection ends before the response, because a node may close an idle connection at any time.
- * Does not repeat a broadcast, which only its sender may, nor a batch, whose halves are sent next.
+ * Never repeats a broadcast, which is up to its sender, or a batch, whose halves are sent next.
  */
 async function postUncut(
   batch: readonly PendingCall[],
@@ -209,7 +209,7 @@ async function post(
   }
 }
 
-/** HTTP facts to add to the JSON-RPC errors in a response. */
+/** HTTP status and `Retry-After` of a response, which are added to the JSON-RPC errors in its body. */
 type HttpFacts = Omit<HttpResponse, "body">;
 
 interface Responses {
@@ -286,7 +286,7 @@ function rpcError(
   );
 }
 
-/** Adds the call's method to its request's error, because a broadcast's error has a different meaning. */
+/** Adds the call's method to the error of its request, because errors of broadcasts are classified differently. */
 function ofCall(error: Error, { method }: PendingCall): Error {
   if (!(error instanceof ClientError)) return error;
   const { facts } = error;

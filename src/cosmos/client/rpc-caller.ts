@@ -2,14 +2,14 @@ import type { RpcClient } from "@cosmjs/tendermint-rpc";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import type { BlockRange } from "./chain-client.ts";
 
-/** Calls methods on a CometBFT node. */
+/** Calls JSON-RPC methods on one CometBFT node. */
 export interface RpcCaller {
   /**
    * Calls one method and returns the response's `result`. The promise always settles: it rejects with `ClientError` by the
    * deadline, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Returns the maximum number of calls in one request, which the endpoint may lower. Absent if calls are not batched. */
+  /** Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch; absent without batching. */
   readonly batchSize?: () => number;
   /** Closes the caller, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
@@ -23,20 +23,18 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /**
-   * Blocks that an endpoint must have to serve the call; absent if it needs none. A status call in the same request checks this.
-   */
+  /** Blocks that the endpoint must have, which a status call in the same request checks; absent if the call needs no blocks. */
   readonly blocks?: BlockRange | undefined;
   /** Receives the error of each endpoint tried. If it returns a value, the read resolves with this value. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 
-/** Several calls to one endpoint. `method` and `params` determine the order in which endpoints are tried. */
+/** Several calls that one endpoint must serve. `method` and `params` determine the order in which endpoints are tried. */
 export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** Receives traffic figures for metrics, and must not throw. An `outcome` is "ok", "aborted" or an error's code. */
+/** Callbacks that count calls and requests for metrics. They must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {
@@ -59,8 +57,8 @@ export interface RpcObserver {
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
 
 /**
- * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each call ends at
- * its deadline or when `life` aborts. `disconnect` does nothing; whoever created the caller closes it.
+ * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort signals, so each call
+ * ends at its deadline or when `life` aborts. `disconnect` does nothing; whoever created the caller closes it.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

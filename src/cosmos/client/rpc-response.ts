@@ -26,7 +26,7 @@ export function parseRpcResponses(body: string, endpoint: string): readonly RpcR
   return value.map((entry: unknown) => parseRpcResponse(entry, endpoint));
 }
 
-/** Checks one JSON-RPC response: an object with `result` or `error`. Throws `bad-answer` for anything else. */
+/** Checks one JSON-RPC response. Throws `bad-answer` if the value is not an object with `result` or `error`. */
 export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse {
   if (!isRecord(value)) throw badResponse(endpoint, "response", "is not an object");
   const id = value["id"] ?? null;
@@ -62,7 +62,7 @@ export function badResponse(endpoint: string, where: string, problem: string): C
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
-/** Creates a `wrong-answer` error for a provably wrong response. */
+/** Creates the `wrong-answer` error for a provably wrong response, after which reads prefer other endpoints. */
 export function wrongResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "wrong-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

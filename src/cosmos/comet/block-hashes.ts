@@ -53,7 +53,7 @@ function blockIdMessage(id: BlockId): Uint8Array {
   return concat(bytesField(1, id.hash), messageField(2, parts));
 }
 
-/** `SignedMsgType` for a precommit. A commit contains no other votes. */
+/** Value of `SignedMsgType` for a precommit, the only kind of vote in a commit. */
 const PRECOMMIT = 2n;
 
 /**
@@ -99,15 +99,15 @@ function canonicalHead({ height, round }: Commit, blockId: BlockId | undefined):
   );
 }
 
-/** Returns true if a block id is empty, as in a vote for nil. */
+/** Returns true if all fields of a block id are empty, as in a vote for nil. */
 export function isNoBlock(id: BlockId): boolean {
   return id.hash.length === 0 && id.parts.total === 0 && id.parts.hash.length === 0;
 }
 
-/** Size of a block part in bytes. Only the last part may be shorter. */
+/** Size in bytes of every part of a block except the last, which may be shorter. */
 const PART_SIZE = 65_536;
 
-/** The `ExecTxResult` fields that are part of consensus. Logs and events are not, because they may differ between nodes. */
+/** The `ExecTxResult` fields that `last_results_hash` covers. Logs and events are excluded, because they may differ between nodes. */
 export interface DeterministicTxResult {
   readonly code: number;
   readonly data: Uint8Array;
@@ -125,7 +125,7 @@ export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   );
 }
 
-/** Computes `last_results_hash` for the next header. */
+/** Computes `last_results_hash`, which the next block's header contains. */
 export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Array {
   return simpleRoot(results.map(txResultLeaf));
 }
@@ -133,7 +133,7 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
-/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty bytes have no parts. */
+/** Splits an encoded `Block` into parts (none if it is empty) and computes the Merkle root over the parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const total = Math.ceil(block.length / PART_SIZE);
   const parts = Array.from({ length: total }, (_, index) =>
@@ -185,7 +185,7 @@ function varintField(field: number, value: bigint): Uint8Array {
   return value === 0n ? EMPTY : concat(tag(field, 0), varint(value));
 }
 
-/** Encodes an sfixed64 field. */
+/** Encodes an sfixed64 field, or omits the field if the value is 0. */
 function fixed64Field(field: number, value: bigint): Uint8Array {
   if (value === 0n) return EMPTY;
   const bytes = new Uint8Array(8);

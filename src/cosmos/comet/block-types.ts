@@ -9,7 +9,7 @@ export interface PartSetHeader {
   readonly hash: Uint8Array;
 }
 
-/** A block's id: the header's hash and the part set. For a nil block, both are empty. */
+/** A block's id: the header's hash and the part set's header. In a vote for nil, both are empty. */
 export interface BlockId {
   readonly hash: Uint8Array;
   readonly parts: PartSetHeader;

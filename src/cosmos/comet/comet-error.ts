@@ -12,7 +12,7 @@ export type CometErrorFacts =
 /** Thrown for an invalid block, commit or validator set. The message is the same as CometBFT's, so that it matches chain logs. */
 export class CometError extends CodedError<CometErrorFacts> {}
 
-/** Creates a {@link CometError} for malformed input. `what` names the malformed part or field. */
+/** Creates a {@link CometError} with the code "malformed". `what` names the malformed part or field, e.g. "block id". */
 export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }

@@ -26,7 +26,7 @@ export interface RemoteHeight {
   readonly height: bigint;
 }
 
-/** Returns true if `candidate` is higher than `last`, comparing revisions first. Every height is newer than undefined. */
+/** Returns true if `candidate` is higher than `last`, comparing revisions first. Returns true if `last` is undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;

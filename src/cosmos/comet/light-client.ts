@@ -29,14 +29,14 @@ export interface TrustOptions {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** See {@link SignatureChecks.beforeSlow}. Verifying a slow signature takes 1 to 2 ms. */
+  /** Called before signatures that only the slow verifier can decide, 1 to 2 ms each; see {@link SignatureChecks.beforeSlow}. */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
 /**
- * Verifies a header against a trusted one, like CometBFT's `light.Verify`. An adjacent header (next height) must have the trusted
- * header's next validators. A non-adjacent header must be signed by more than `trustLevel` of the trusted power. In both cases,
- * more than 2/3 of the header's own power must have signed it. Throws `CometError` with CometBFT's message.
+ * Verifies a header against a trusted header, like CometBFT's `light.Verify`. An adjacent header (next height) must have the trusted
+ * header's next validators. A non-adjacent header must be signed by validators with more than `trustLevel` of the trusted power. In both
+ * cases, validators with more than 2/3 of the power in the header's own set must have signed. Throws `CometError` with CometBFT's message.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
@@ -70,8 +70,8 @@ export function verifyHeader(
 
 /**
  * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so only a
- * header signed by more than 1/3 certainly has an honest signer. The check triples the numerator, which wraps around at 2^64 like
- * Go's uint64.
+ * header signed with more than 1/3 of the power is certain to have an honest signer. The check triples the numerator, which wraps
+ * around at 2^64 like Go's uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;

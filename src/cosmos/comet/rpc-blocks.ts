@@ -20,7 +20,7 @@ interface TxResult {
   readonly events: readonly TextEvent[];
 }
 
-/** A block's data from `block_results`. Only these fields are decoded, whatever the node's version. */
+/** A block's data from `block_results`. All other fields are ignored, so the format works for every supported node version. */
 export interface BlockResults {
   /** Results, in the order of the block's transactions. */
   readonly results: readonly TxResult[];
@@ -56,7 +56,7 @@ export function decodeTxSearch(root: JsonField, { prove }: { readonly prove: boo
       proof: prove ? decodeProof(field.member("proof").required(), tx) : undefined,
     };
   });
-  // Some versions report a count of zero for a search by hash.
+  // Some node versions report `total_count` 0 for a search by hash, so count the transactions found, too.
   return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
 }
 
@@ -150,7 +150,7 @@ function attributesOf(event: JsonField): TextEvent["attributes"] {
     }));
 }
 
-/** Decodes events whose attributes are strings. */
+/** Decodes events whose attribute keys and values are plain text, not base64. */
 export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }

@@ -17,7 +17,7 @@ import { validatorSetOf } from "./validator-set.ts";
 /** Maximum number of validators in a set, and therefore of signatures in a commit (CometBFT `MaxVotesCount`). */
 export const MAX_VALIDATORS = 10_000;
 
-/** Maximum length of a string. The longest string in a block is a signature, with 88 base64 characters. */
+/** Maximum length of a JSON string in characters. The longest string in a block is a signature, with 88 base64 characters. */
 const MAX_STRING_LENGTH = 256;
 
 /**

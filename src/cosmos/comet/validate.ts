@@ -18,7 +18,7 @@ import { totalPower } from "./validator-set.ts";
 /** Maximum length of a chain id in bytes. */
 export const MAX_CHAIN_ID_LENGTH = 50;
 
-/** CometBFT 0.38's block protocol version. */
+/** Block protocol version that CometBFT 0.38 requires in each header. */
 const BLOCK_PROTOCOL = 11n;
 
 const HASH_SIZE = 32;
@@ -68,7 +68,7 @@ function validateHeaderHashes(header: Header): void {
 
 /** Checks the two hashes of a block id (`BlockID.ValidateBasic`). */
 export function validateBlockId(id: BlockId): void {
-  // Go omits the reason here, but not for the part set.
+  // Go's error for a wrong block hash contains no reason, unlike its error for a wrong part set hash.
   if (!isHash(id.hash)) throw malformed("block id", "wrong Hash");
   inContext("wrong PartSetHeader", () => inContext("wrong Hash", () => validateHash(id.parts.hash)));
 }

@@ -6,16 +6,16 @@ import { createRecentCache } from "../../platform/base/caches.ts";
 
 /* Public keys of validators: ed25519 (32 bytes) or secp256k1 (33 bytes, compressed). The length identifies the type. */
 
-/** Length of an address in bytes. */
+/** Length of a validator address in bytes. */
 export const ADDRESS_SIZE = 20;
 /** Length of an ed25519 public key in bytes. */
 const ED25519_KEY_SIZE = 32;
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;
 
-/** Describes a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
+/** Returns a key type's constants. `hashPrefix` is the hex of the bytes that precede the key in an encoded `SimpleValidator`. */
 function keyType(name: string, size: number, hashPrefix: string) {
-  // CometBFT uses different names in its errors and in its RPC JSON.
+  // CometBFT's name for the type in errors (`goName`) differs from its name in RPC JSON.
   return {
     goName: `PubKey${name}`,
     jsonType: `tendermint/PubKey${name}`,
@@ -58,12 +58,12 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, about 20
- * times as long.
+ * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, about 20 times
+ * as long.
  *
- * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. A signature that satisfies
- * this equation also satisfies ZIP-215's cofactored equation, so a signature that OpenSSL accepts is valid. Any other signature is
- * left to the ZIP-215 verifier, because nodes that disagree on a signature would fork.
+ * CometBFT uses the ZIP-215 rules for ed25519. OpenSSL is stricter, because it checks the verification equation without the cofactor.
+ * A signature that satisfies the stricter equation also satisfies ZIP-215's cofactored equation, so a signature that OpenSSL accepts
+ * is valid. The ZIP-215 verifier decides on all other signatures, because nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === KEY_TYPES.secp256k1) return verifySecp256k1(publicKey, message, signature);
@@ -81,15 +81,15 @@ export function verifyZip215({ publicKey, message, signature }: SignedMessage): 
   }
 }
 
-// DER prefixes of a `SubjectPublicKeyInfo`. The key follows: 32 bytes, or the 33 bytes of a compressed point.
+// DER prefixes of a `SubjectPublicKeyInfo`, before the 32 bytes of an ed25519 key or the 33 bytes of a compressed point.
 const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
 
-// Recently imported keys, by hex. An import costs about as much as a verification, and the same accounts and validators sign
-// often. Entries never expire, because the result depends only on the key, whose length identifies its type.
+// Cache of recently imported keys, by the key's hex. An import costs about as much as a verification, and the same accounts and
+// validators sign often. Entries never expire, because the result depends only on the key, whose length identifies its type.
 const keys = createRecentCache<string, KeyObject>(4096);
 
-/** Imports a key for `node:crypto`. Returns undefined if OpenSSL rejects it, for example because the point is not on the curve. */
+/** Imports a public key for `node:crypto`. Returns undefined if OpenSSL rejects the key, e.g. because the point is not on the curve. */
 function importKey(publicKey: Uint8Array, prefix: Uint8Array): KeyObject | undefined {
   const importDer = (): KeyObject =>
     createPublicKey({ key: Buffer.from(concat(prefix, publicKey)), format: "der", type: "spki" });
@@ -99,7 +99,7 @@ function importKey(publicKey: Uint8Array, prefix: Uint8Array): KeyObject | undef
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const SIGNATURE_BYTES = 64;
 
-/** Returns the address for a compressed key: RIPEMD-160 of its SHA-256, 20 bytes. */
+/** Returns the 20-byte address for a compressed key, which is the RIPEMD-160 hash of the key's SHA-256. */
 export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
   return createHash("ripemd160").update(sha256(publicKey)).digest();
 }
@@ -126,7 +126,7 @@ function scalarBytes(value: bigint): Uint8Array {
   return fromHex(value.toString(16).padStart(64, "0"));
 }
 
-/** Imports a compressed key for `node:crypto`. Returns undefined if the bytes are not a point on the curve. */
+/** Imports a compressed secp256k1 public key for `node:crypto`. Returns undefined if the bytes are not a point on the curve. */
 export function importSecp256k1(publicKey: Uint8Array): KeyObject | undefined {
   return importKey(publicKey, SECP256K1_SPKI_PREFIX);
 }

@@ -9,7 +9,7 @@ import { addressOf } from "./validator-key.ts";
  */
 const MAX_TOTAL_POWER = (2n ** 63n - 1n) / 8n;
 
-/** Returns the total voting power. Throws `CometError` if the sum exceeds {@link MAX_TOTAL_POWER}. */
+/** Returns the validators' total voting power. Throws `CometError` if the sum exceeds {@link MAX_TOTAL_POWER}. */
 export function totalPower(validators: readonly Pick<Validator, "power">[]): bigint {
   const total = validators.reduce((sum, { power }) => sum + power, 0n);
   if (total > MAX_TOTAL_POWER) {
@@ -59,7 +59,7 @@ const PRIORITY_WINDOW = 2n;
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** A change to the validator set. A power of 0 removes the validator. */
+/** A change to the validator set: a validator's new power, or 0 to remove the validator. */
 interface ValidatorUpdate {
   readonly publicKey: Uint8Array;
   readonly power: bigint;
@@ -74,15 +74,15 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 
 /**
  * Advances the proposer `times` times, like `IncrementProposerPriority`. Each time, every validator gains its power as priority,
- * and the validator with the highest priority proposes and loses the total power. Over time, validators propose in proportion to
- * their power. Throws `CometError` if the set is empty.
+ * and the validator with the highest priority proposes and loses the total power. Over many turns, each validator proposes in
+ * proportion to its power. Throws `CometError` if the set is empty.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   if (set.validators.length === 0 || times < 1) {
     throw malformed("validator set", "cannot rotate an empty validator set, or by less than one");
   }
   const total = totalPower(set.validators);
-  // As in Go, do this once per call and not per turn, because it affects the priorities after several turns.
+  // As in Go, rescale and center once per call, not once per turn, because the choice changes the resulting priorities.
   let validators = center(rescale(set.validators, PRIORITY_WINDOW * total));
   let proposer: Validator | undefined;
   for (let turn = 0; turn < times; turn++) {
@@ -96,9 +96,7 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   return { validators, proposer };
 }
 
-/**
- * Applies changes to a set, like `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for an invalid change.
- */
+/** Applies changes to a set without advancing the proposer, like `UpdateWithChangeSet`. Throws `CometError` for an invalid change. */
 export function updateValidatorSet(set: ValidatorSet, updates: readonly ValidatorUpdate[]): ValidatorSet {
   return updates.length === 0 ? set : applyUpdates(set, updates, true);
 }
@@ -191,8 +189,8 @@ function rescale(validators: readonly Validator[], window: bigint): readonly Val
 
 /**
  * Subtracts the average from the priorities, so that they stay around zero and away from the int64 limits. The average is rounded
- * down, like Go's `big.Int.Div` with a positive divisor. Because bigint division rounds toward zero, a negative sum needs its own
- * case.
+ * down, like Go's `big.Int.Div` with a positive divisor. Negative sums are handled separately, because bigint division rounds
+ * toward zero.
  */
 function center(validators: readonly Validator[]): readonly Validator[] {
   const count = BigInt(validators.length);

@@ -27,16 +27,16 @@ export interface ExpectedCommit {
   readonly commit: Commit;
 }
 
-/** State for checking one header. Use it for only one commit and chain id. */
+/** State shared by the checks of one header. Create a new state for each commit and chain id. */
 export interface SignatureChecks {
   /**
-   * Valid signatures: maps each index in the commit to the public key that verified the signature. The two checks of a header share
+   * Maps the commit index of each valid signature to the public key that verified the signature. The two checks of a header share
    * many signatures.
    */
   readonly verified: Map<number, Uint8Array>;
   /**
-   * Runs for each signature that only the slow ZIP-215 verifier can decide. For a batch, runs for all slow signatures before the
-   * first is verified. May throw to stop the verification.
+   * Runs for each signature that only the slow ZIP-215 verifier can decide. For a batch, runs for all slow signatures before the first
+   * is verified. The callback may throw to stop the verification.
    */
   readonly beforeSlow?: (() => void) | undefined;
 }
@@ -50,7 +50,7 @@ const BATCH_THRESHOLD = 2;
 
 const ED25519_SIGNATURE_SIZE = 64;
 
-/** A commit to check, and whether CometBFT would use its batch verifier. */
+/** A commit whose signatures are to be verified. `isBatch` is true if CometBFT would use its batch verifier. */
 interface SignedCommit extends Pick<ExpectedCommit, "chainId" | "commit"> {
   readonly isBatch: boolean;
 }
@@ -62,8 +62,8 @@ interface Claim {
 }
 
 /**
- * Checks that more than 2/3 of the set's power signed the block, like `VerifyCommitLight`. Stops once enough power has signed. The
- * commit must have passed `validateCommit`. Throws `CometError` if the commit is invalid.
+ * Checks that more than 2/3 of the set's power signed the block, and stops once this is proven, like `VerifyCommitLight`. The commit
+ * must have passed `validateCommit`. Throws `CometError` if the commit is invalid.
  */
 export function verifyCommitLight(
   set: ValidatorSet,
@@ -82,7 +82,7 @@ export function verifyCommitLight(
     const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
     throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
   }
-  // Rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
+  // The needed power is rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
   const needed = (totalPower(set.validators) * 2n) / 3n;
   const claims = function* (): Generator<Claim> {
     for (const [index, sig] of commit.signatures.entries()) {
@@ -104,8 +104,8 @@ export function verifyCommitLightTrusting(
   checks: SignatureChecks = createSignatureChecks(),
 ): void {
   if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
-  // Unlike bigint, Go's int64 can overflow. Go rejects a level that overflows, so reject it here too. Go also reads both numbers
-  // of the level as int64, so 2^63 and above are negative.
+  // In Go, multiplying the power by the numerator can overflow an int64. Go rejects a trust level whose product with the power overflows,
+  // so reject it here too. Go also reads the level's numerator and denominator as int64, so 2^63 and above become negative.
   const [numerator, denominator] = [BigInt.asIntN(64, level.numerator), BigInt.asIntN(64, level.denominator)];
   const product = totalPower(trusted.validators) * numerator;
   if ((product < 0n ? -product : product) > 2n ** 63n - 1n) {
@@ -120,13 +120,13 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Iterate in reverse, so that the first of two equal addresses is kept, as in Go.
+  // Iterate in reverse, so that the map keeps the first of two validators with the same address, as Go does.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    // Otherwise, a commit could repeat one vote to have its power counted several times.
+    // Reject a commit with two votes from one validator, whose power would otherwise be counted twice.
     const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
@@ -177,8 +177,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates the check for a claim's signature, in two steps: the fast verifier, then a function that uses the slow verifier if
- * necessary and throws `CometError` if the signature is invalid.
+ * Creates a function that runs the fast verifier on a claim's signature and returns a second function, which runs the slow verifier
+ * if necessary and throws `CometError` for an invalid signature.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,
@@ -206,7 +206,7 @@ function signatureCheck(
   };
 }
 
-/** Formats a signature as in the error from CometBFT's batch verifier: the text of the `CommitSig`, in hex. */
+/** Formats a signature as CometBFT's batch verifier does in errors: the text of the `CommitSig`, encoded in hex. */
 function batchText(sig: CommitSig): string {
   const signature = upperHex(sig.signature.subarray(0, 6));
   const address = upperHex(sig.validatorAddress.subarray(0, 6));

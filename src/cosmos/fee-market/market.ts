@@ -5,11 +5,11 @@ import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/gen
 
 /** Parameters that determine the gas price (x/feemarket v1.1.1), with decimals as {@link Dec18}. */
 export interface MarketParams {
-  /** Amount added to the learning rate if the window is nearly empty or nearly full. */
+  /** Amount added to the learning rate after each block if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
-  /** Multiplier for the learning rate if the window is neither nearly empty nor nearly full. */
+  /** Factor applied to the learning rate after each block if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
-  /** Distance from empty or full, as a share of the maximum, within which the window is treated as nearly empty or nearly full. */
+  /** Share of the window's capacity up to which the window is nearly empty. From 1 minus this share on, it is nearly full. */
   readonly gamma: Dec18;
   /** Price change per unit of gas that the window is above or below its target. */
   readonly delta: Dec18;
@@ -37,7 +37,7 @@ export const DEPLOYED_MARKET: MarketParams = {
   window: 1n,
 };
 
-/** Fee market parameters for setting the price and for paying out fees. */
+/** All parameters of the fee market, for setting the price and for paying out fees. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
@@ -191,12 +191,12 @@ export function targetOf({ maxBlockUtilization }: Pick<MarketParams, "maxBlockUt
 
 /**
  * Computes the learning rate (AIMD): additive increase if the window is nearly empty or nearly full, multiplicative decrease
- * otherwise. Far from the target, the price therefore moves in larger steps.
+ * otherwise. If blocks stay nearly empty or nearly full, the price therefore moves in increasingly large steps.
  */
 function nextLearningRate({ window, learningRate }: State, params: MarketParams): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
   const maximum = BigInt(window.length) * params.maxBlockUtilization;
-  // The used share of the window, from 0 to 1. Both sides are scaled, because Go divides two decimals.
+  // The window's average utilization, from 0 to 1. Both operands are scaled to decimals, because Go divides two decimals.
   const average = quoDec18(used * DEC18_ONE, maximum * DEC18_ONE);
   if (average <= params.gamma || average >= DEC18_ONE - params.gamma)
     return minInt(params.alpha + learningRate, params.maxLearningRate);
@@ -204,9 +204,9 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 }
 
 /**
- * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the window's net utilization, but at least
- * the minimum. Each quotient and product is rounded half to even, like `LegacyDec`, so a different order of operations would change
- * the last digit.
+ * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step, adds `delta` times the window's net
+ * utilization, and returns at least the minimum price. Each quotient and product is rounded half to even, like `LegacyDec`, so a
+ * different order of operations would change the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

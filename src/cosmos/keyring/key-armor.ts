@@ -21,14 +21,14 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** Nonce for encryption, constant as in the SDK, because each key has its own salt. */
+/** All-zero nonce, as in the SDK. A constant nonce is safe, because each armor has its own salt and thus its own key. */
 const NONCE = new Uint8Array(12);
-/** Bcrypt cost: the SDK's `BcryptSecurityParameter`. */
+/** Bcrypt cost factor of the older format (the SDK's `BcryptSecurityParameter`). */
 const BCRYPT_COST = 12;
 /** Amino prefix of `tendermint/PrivKeySecp256k1`, followed by the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
-/** Encrypts a 32-byte secp256k1 key like `keys export` in SDK 0.50+: Argon2id, ChaCha20-Poly1305, ASCII armor (RFC 4880, 6.2). */
+/** Encrypts a 32-byte secp256k1 key like `keys export` in SDK 0.50+, with Argon2id, ChaCha20-Poly1305 and ASCII armor. */
 export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const cipher = createCipheriv("chacha20-poly1305", await argonKey(passphrase, salt), NONCE, {
@@ -43,8 +43,8 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 }
 
 /**
- * Decrypts armor written by `keys export` in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns a
- * 32-byte secp256k1 key. If the passphrase or format is wrong, throws `bad-key`, which contains no part of the key.
+ * Decrypts armor written by `keys export` in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns the
+ * 32-byte secp256k1 private key. If the passphrase or format is wrong, throws `bad-key`, which contains no part of the key.
  */
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
@@ -160,7 +160,7 @@ function decodeBody(text: string): Uint8Array {
   }
 }
 
-/** Returns the armor's checksum: CRC-24 in base64 (RFC 4880, 6.1). */
+/** Returns the armor's checksum, which is the base64 of a CRC-24 (RFC 4880, 6.1). */
 function checksum(data: Uint8Array): string {
   let crc = 0xb704ce;
   for (const byte of data) {

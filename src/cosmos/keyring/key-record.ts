@@ -13,7 +13,7 @@ export interface KeyRecord {
   readonly type: "ledger" | "local" | "multi" | "offline";
   /** Compressed secp256k1 public key, 33 bytes; undefined for any other key type. */
   readonly publicKey: Uint8Array | undefined;
-  /** Private key of a local key, 32 bytes in hex; absent for other types. */
+  /** Private key (32 bytes, in hex) of a local key; absent for Ledger, multisig and offline keys. */
   readonly privateKey?: Secret;
 }
 
@@ -27,7 +27,7 @@ export function localKey(name: string, privateKey: Uint8Array): KeyRecord {
   return { name, type: "local", publicKey, privateKey: new Secret(toHex(privateKey)) };
 }
 
-/** An account's address, 20 bytes: RIPEMD-160 of its public key's SHA-256. */
+/** Returns an account's 20-byte address, which is the RIPEMD-160 hash of the public key's SHA-256. */
 export function addressBytes(publicKey: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("ripemd160").update(sha256(publicKey)).digest());
 }
@@ -41,7 +41,7 @@ export function encodeKeyRecord({ name, publicKey, privateKey }: KeyRecord): Uin
   return KeyringRecord.encode({ name, pubKey, item }).finish();
 }
 
-/** Decodes the record in a key file. `name` is used in error messages. Throws `bad-key` for an invalid record. */
+/** Decodes the record in a key file. `name` identifies the key in error messages. Throws `bad-key` for an invalid record. */
 export function decodeKeyRecord(data: Uint8Array, name: string): KeyRecord {
   const record = decodeRecord(data, name);
   const publicKey = publicKeyOf(record);

@@ -17,13 +17,13 @@ export interface KeyringPlace {
    */
   readonly home: string;
   readonly backend: "test" | "file";
-  /** Password for the `file` backend. The `test` backend has a public password. */
+  /** Password for the `file` backend; ignored by the `test` backend, whose password is a public constant. */
   readonly password: Secret | undefined;
 }
 
 /** A keyring's items, each with a key such as "relayer.info". */
 export interface KeyStore {
-  /** Name of the keyring in messages. */
+  /** Name that identifies the keyring in messages. */
   readonly name: string;
   /** Returns the sorted keys of all items, or no keys if the keyring does not exist. */
   readonly keys: () => readonly string[];
@@ -63,7 +63,7 @@ export function openKeyStore(place: KeyringPlace): KeyStore {
   };
 }
 
-/** Item fields that concern only the macOS keychain. */
+/** Fields that Go's `keyring` library writes into every item, although only the macOS keychain reads them. */
 const APPLE = { KeychainNotTrustApplication: false, KeychainNotSynchronizable: false } as const;
 
 /** A keyring that exists only in this process. */
@@ -78,7 +78,7 @@ export function createMemoryStore(): KeyStore {
   };
 }
 
-/** Escapes slashes like the SDK's store, because a file name cannot contain one. */
+/** Escapes percent signs and slashes in an item's key like the SDK's store, because file names cannot contain slashes. */
 function toFileName(key: string): string {
   return key.replaceAll("%", "%25").replaceAll("/", "%2F");
 }
@@ -138,7 +138,7 @@ function dataOf(item: Uint8Array, name: string): Uint8Array {
     const json = parseJson(fromUtf8(item));
     if (isRecord(json) && typeof json["Data"] === "string") return fromBase64(json["Data"]);
   } catch {
-    // Not JSON: the error below reports it.
+    // Data that is not JSON gets the error below.
   }
   throw badKeyring(`${name} has no key record`);
 }
@@ -152,7 +152,7 @@ const ITERATIONS = 8_192;
 const MAX_ITERATIONS = 2_000_000;
 const MAX_TOKEN_CHARACTERS = 65_536;
 
-/** Initial value of the key wrap (RFC 3394, 2.2.3.1). */
+/** Initial value (IV) for the AES key wrap (RFC 3394, 2.2.3.1). */
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
@@ -225,7 +225,7 @@ const MAX_HASH_BYTES = 256;
 const COST = 10;
 /** Minimum length that the SDK requires for a new keyring's password. */
 const MIN_PASSWORD_CHARACTERS = 8;
-/** Maximum password length that bcrypt supports. */
+/** Maximum password length in bytes, which is bcrypt's limit. */
 const MAX_PASSWORD_BYTES = 72;
 
 /** Reads the hash of a keyring's password. Returns undefined if the keyring is new. */

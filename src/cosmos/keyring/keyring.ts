@@ -34,7 +34,7 @@ export function openKeyring(store: KeyStore) {
       if (record !== undefined) return record;
       throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
-    /** Adds a local key to the keyring. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
+    /** Adds a local key to the keyring. Throws `bad-key` if the key's name is invalid, or its name or address is taken. */
     add: (record: KeyRecord): void => addRecord(store, record),
     remove: (name: string): void => {
       const { publicKey } = read(name) ?? {};
@@ -66,13 +66,13 @@ const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
   offline: "an offline key",
 };
 
-/** Lists the available keys, because a wrong name or home is the usual mistake. */
+/** Formats the available key names for an error message, which helps because a wrong name or home directory is the usual mistake. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return "it is empty";
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;
 }
 
-/** Returns the key of the item that maps the public key's address to its record. */
+/** Returns the store key of the item that maps an account address to the name of its record. */
 function addressKey(publicKey: Uint8Array): string {
   return `${toHex(addressBytes(publicKey))}.address`;
 }
@@ -96,7 +96,7 @@ function addRecord(store: KeyStore, record: KeyRecord): void {
   const owner = target === undefined ? undefined : new TextDecoder().decode(target);
   if (owner !== undefined && store.read(owner) !== undefined)
     throw badKeyring(`${store.name} already has this key: ${owner.replace(/\.info$/, "")}`);
-  // This item is left over from an interrupted deletion.
+  // Remove an address item whose record is missing, which an interrupted deletion has left behind.
   if (owner !== undefined) store.remove(addressKey(publicKey));
   store.write(`${name}.info`, encodeKeyRecord(record));
   store.write(addressKey(publicKey), utf8(`${name}.info`));

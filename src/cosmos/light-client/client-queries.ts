@@ -8,7 +8,7 @@ import { Query as ClientQuery } from "../proto/gen/ibc/core/client/v1/query.ts";
 import { Query as ConnectionQuery } from "../proto/gen/ibc/core/connection/v1/query.ts";
 import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 
-/** A light client's state on the local chain. */
+/** State of an IBC light client, as stored on the local chain. */
 export interface LightClientState {
   readonly clientId: string;
   /** Id of the remote chain that the client tracks. */
@@ -26,8 +26,8 @@ const PAGE_LIMIT = 100n;
 const MAX_PAGES = 1_000;
 
 /**
- * Creates gRPC queries about a chain's light clients. All queries reject with `ClientError`, and with `LightClientError` where
- * documented.
+ * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` where
+ * its docstring mentions it.
  */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
@@ -66,7 +66,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
       const state = ConsensusState.decode(consensusState?.value ?? new Uint8Array());
       return { timeNs: joinNs(state.timestamp), nextValidatorsHash: state.nextValidatorsHash };
     },
-    /** Returns the heights that have a consensus state, unsorted. Rejects with `LightClientError` "too-many-pages". */
+    /** Returns the heights that have a consensus state, unsorted. Rejects with "too-many-pages" if the list is too long. */
     consensusHeights: (clientId: string, signal: AbortSignal): Promise<readonly RemoteHeight[]> =>
       allPages(async (key) => {
         const request = { clientId, pagination: page(key) };
@@ -80,7 +80,7 @@ export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
-/** Reads a paginated list completely. Rejects with `LightClientError` "too-many-pages" if the list has more than 1,000 pages. */
+/** Reads all pages of a list. Rejects with `LightClientError` "too-many-pages" if the list has more than 1,000 pages. */
 export async function allPages<T>(
   read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
 ): Promise<readonly T[]> {

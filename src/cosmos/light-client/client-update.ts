@@ -18,7 +18,7 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 /** A trusted height must not expire within this time, because the update must be included before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** Returns a client's margin: at most a tenth of its trusting period, so that clients with short periods can be updated too. */
+/** Returns the margin before expiry, at most a tenth of the trusting period so that clients with short periods can be updated. */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
@@ -40,7 +40,7 @@ export type TrustFinder = ReturnType<typeof createTrustFinder>;
 
 /**
  * Creates a finder that chooses trusted heights for one client. The finder reads each height only once, so create one finder per
- * cycle. `signal` aborts all its requests.
+ * cycle. `signal` aborts all of the finder's requests.
  */
 export function createTrustFinder(deps: TrustDeps, client: LightClientState, signal: AbortSignal) {
   const consensusOf = memoize(
@@ -58,7 +58,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
-    // Usually this height is sufficient, which saves reading the list of heights with its many pages.
+    // Try the latest height first, because it usually works and saves reading the many pages of the list of heights.
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
     return greatestListedBelow(at);
   };
@@ -73,7 +73,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Read both in parallel, because the time is almost always valid and the validator set therefore needed.
+    // Read the consensus state and the validator set in parallel, because the time is almost always valid and both are then needed.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
     // Block times increase with height, so if this height has expired, all lower heights have too.
@@ -83,8 +83,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   return {
     /**
      * Returns the greatest height below `at` that has the same revision and a consensus state, and whose next header an endpoint
-     * can provide. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
-     * "trusted-headers-missing".
+     * can provide. Throws a `LightClientError` with code "no-trusted-height" if no height qualifies or it expires soon, or
+     * "trusted-headers-missing" if the endpoints have pruned the headers.
      */
     below: async (at: RemoteHeight): Promise<Trust> => {
       const missing: bigint[] = [];
@@ -133,7 +133,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** Returns true if a header at `at` can be verified from `height`: it is lower and has the same revision. */
+/** Returns true if `height` is lower than `at` and has the same revision, so that a header at `at` can be verified from it. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }
@@ -161,7 +161,7 @@ export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: str
   return { typeUrl: HEADER_URL, value };
 }
 
-/** Encodes a `MsgUpdateClient` with this header. `signer` is the sender's bech32 address. */
+/** Encodes a `MsgUpdateClient` with a header from {@link headerAny}. `signer` is the sender's bech32 address. */
 export function updateClientMessage(
   clientId: string,
   clientMessage: { readonly typeUrl: string; readonly value: Uint8Array },

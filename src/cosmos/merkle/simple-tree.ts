@@ -1,7 +1,7 @@
 import { concat, equalBytes, sha256, upperHex } from "../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 
-/** Maximum number of aunts in a proof. More aunts would need a tree of more than 2^100 leaves (CometBFT `MaxAunts`). */
+/** Maximum number of sibling hashes in a proof, as in CometBFT (`MaxAunts`), enough for 2^100 leaves. */
 const MAX_AUNTS = 100;
 const HASH_BYTES = 32;
 const LEAF_PREFIX = Uint8Array.of(0);
@@ -24,17 +24,17 @@ export interface SimpleProofFailure {
   readonly text: string;
 }
 
-/** Hashes a leaf: SHA-256 of 0x00 and the leaf (RFC 6962). */
+/** Hashes a leaf as the SHA-256 of the byte 0x00 and the leaf (RFC 6962). */
 export function simpleLeafHash(leaf: Uint8Array): Uint8Array {
   return sha256(concat(LEAF_PREFIX, leaf));
 }
 
-/** Hashes an inner node: SHA-256 of 0x01 and the hashes of both children. */
+/** Hashes an inner node as the SHA-256 of the byte 0x01 and both child hashes (RFC 6962). */
 export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Computes the root over the leaves, in the given order. Without leaves, the root is the SHA-256 of no bytes. */
+/** Computes the root over the leaves, in the given order. An empty list has the SHA-256 of zero bytes as root. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return collectAunts(leaves.map(simpleLeafHash), []);
 }
@@ -115,7 +115,7 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
 }
 
 /**
- * Returns, for each step from leaf to root, whether the path comes from the left child. The list is empty for fewer than two
+ * Returns one entry per step from leaf to root: true if the path comes from the left child. The list is empty for fewer than two
  * leaves.
  */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
@@ -149,7 +149,7 @@ function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailur
   return good(hash);
 }
 
-/** Computes the root over leaf hashes. Appends the siblings on leaf i's path to `aunts[i]`, lowest first. */
+/** Computes the Merkle root over leaf hashes, and appends the siblings on leaf i's path to `aunts[i]`, lowest first. */
 function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[][]): Uint8Array {
   const [only] = hashes;
   if (only === undefined) return sha256(new Uint8Array());
@@ -161,7 +161,7 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
   return simpleInnerHash(left, right);
 }
 
-/** Returns the largest power of two below `total`, which is at least 2: the number of leaves on the left (RFC 6962). */
+/** Returns the number of leaves in the left subtree, which is the largest power of two below `total` (at least 2; RFC 6962). */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);
 }

@@ -9,7 +9,7 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** Amount in the base unit, in decimal digits. Only gas prices have a fraction. */
+  /** Amount in the base unit, as a decimal string, which has a fractional part only in gas prices. */
   readonly amount: string;
 }
 
@@ -22,9 +22,9 @@ export const TEST_BALANCE = "1000000000000000";
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;
-  /** 20-byte address, in hex, of the key derived from the mnemonic at {@link HD_PATH}. */
+  /** The account's 20-byte address in hex, for the key at {@link HD_PATH} of the mnemonic. */
   readonly addressHex: string;
-  /** Default: {@link TEST_BALANCE} in the chain's native denomination. */
+  /** The account's coins at genesis, by default {@link TEST_BALANCE} in the chain's native denomination. */
   readonly coins?: readonly DenomAmount[];
 }
 
@@ -84,12 +84,12 @@ export interface ChainProfile {
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /**
-   * Minimum gas prices of the mempool while the fee market is disabled. A transaction must pay at least one of them. Default: none.
+   * The mempool's minimum gas prices while the fee market is disabled. A transaction must pay at least one of these prices.
    */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation. Default: the fee market's maximum gas per transaction. */
+  /** Maximum gas for a simulation, by default the fee market's maximum gas per transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** CPU time (ms) after which a query or simulation is aborted. Default: the node's default. */
+  /** CPU time (ms) after which the node aborts a query or simulation. By default, the node's own limit applies. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
@@ -109,7 +109,7 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns) of the local chain's additional clients for the remote chain. These clients have no connection. */
+  /** Trusting periods (ns) of the local chain's additional clients for the remote chain, which have no connections. */
   readonly moreClients: readonly bigint[];
   /** Module state that overrides the settings above, field by field. */
   readonly modules: JsonObject;
@@ -128,7 +128,7 @@ export interface LocalnetAccount {
   readonly mnemonic: string;
   readonly hdPath: string;
   readonly chainId: string;
-  /** Coins at genesis. */
+  /** The account's coins at genesis. */
   readonly coins: readonly DenomAmount[];
   /** The chain's minimum gas price. While blocks are full, the actual gas price rises. */
   readonly gasPrice: DenomAmount;

@@ -33,7 +33,7 @@ interface LocalBroadcast extends BroadcastResult {
 /** A test account that sends transactions through the mempool of a node in the same process. */
 export type LocalAccount = ReturnType<typeof createLocalAccount>;
 
-/** The SDK's `ErrWrongSequence`. */
+/** ABCI code of the SDK's `ErrWrongSequence`, which CheckTx returns for a stale or future sequence. */
 const WRONG_SEQUENCE = 32;
 
 /** Creates the test account with this name. Throws `UnknownAccountError`. */
@@ -42,8 +42,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
   let signer: Promise<Signer> | undefined;
   // Run one call at a time, because the next sequence is known only once the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed sequence, this sequence counts transactions in the mempool. It may be ahead for several blocks, because
-  // a transaction that arrives now is not included in a block already in progress.
+  // Unlike the committed sequence, this sequence counts transactions in the mempool. This sequence may stay ahead for
+  // several blocks, because a transaction that arrives now is not included in a block already in progress.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
     // Derive the key only for the first transaction, because derivation takes longer than signing.
@@ -56,16 +56,16 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;
     if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
-    // The mempool dropped a pending transaction, so the sequence is too high. Fall back to the committed sequence.
+    // The mempool dropped a pending transaction, so the sequence is too high: fall back to the committed sequence.
     nextSequence = committed;
     return broadcast(view, draft);
   };
   return {
-    /** The bech32 address. */
+    /** Bech32 address of the account that signs the transactions. */
     address,
     /**
-     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves even if CheckTx
-     * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
+     * Signs a transaction with the next sequence and adds it to the mempool. Concurrent calls run one at a time. Resolves even if
+     * CheckTx rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
      */
     broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));

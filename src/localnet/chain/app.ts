@@ -56,8 +56,8 @@ import { createRevenueModule } from "./modules/revenue/module.ts";
 
 export interface AppOptions {
   /**
-   * A `local` chain has interchain queries and contracts. A `remote` chain has no interchain queries or contracts; other chains
-   * query it.
+   * A `local` chain has interchain queries and contracts. A `remote` chain has neither, and serves as the chain that interchain
+   * queries read.
    */
   readonly kind: "local" | "remote";
   /** Denomination used for fees and deposits. */
@@ -72,7 +72,7 @@ export interface AppOptions {
   readonly version?: string;
   /** How many recent heights can be queried. Default: 1000. */
   readonly keepRecent?: number;
-  /** If true, a local chain burns its fees at the end of each block, like the deployed chain. Default: false. */
+  /** If true, a `local` chain burns its fees at the end of each block, as the deployed chain does. Default: false. */
   readonly burnsFees?: boolean;
   /**
    * Gas limit for simulations, capped at the block's gas limit. Default: the maximum gas that the fee market allows for a
@@ -92,7 +92,7 @@ export interface AppOptions {
 }
 
 export interface AppDeps {
-  /** Saved state to continue from. If absent, the chain starts with an empty in-memory state. */
+  /** Storage whose saved state the chain continues from. If absent, the chain starts with an empty in-memory state. */
   readonly storage?: StateStorage;
 }
 
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules, in the order of their genesis and block hooks, and the modules that the application itself calls. */
+/** A chain's modules, in the order in which their hooks run, and separately the modules that the application calls. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -192,7 +192,7 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
   };
 }
 
-// Modules that call each other receive functions that look up the later module on each call.
+// If two modules call each other, the one created first receives functions that look up the other one on each call.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;
@@ -271,8 +271,8 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // Listed from the outside in. A memo for a contract changes the receiver before the limiter sees the packet. After a timeout,
-  // the quota is restored, the transfer is refunded, and then the sending contract is called.
+  // The middleware is listed from the outermost layer inward. A memo for a contract changes the receiver before the limiter sees
+  // the packet. After a timeout, the quota is restored, the transfer is refunded, and then the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),
@@ -305,7 +305,7 @@ function unchanged(application: IBCModule): IBCModule {
   return application;
 }
 
-/** Bank and account methods for modules that handle addresses only in text form. */
+/** Wraps bank and account methods for modules that handle addresses only in text form. */
 function addressedByText({
   auth,
   bank,
@@ -352,7 +352,7 @@ function once<T>(create: () => T): () => T {
   };
 }
 
-/** Creates the modules that process a block's price votes: `oracle` stores the prices, then `revenue` counts the votes. */
+/** Creates the two modules that process a block's price votes. First, `oracle` stores the prices, and then `revenue` counts the votes. */
 function createPriceModules(
   names: RevenueOptions,
   { bank, staking }: Pick<RevenueDeps, "bank"> & { readonly staking: OracleStaking },

@@ -8,7 +8,7 @@ import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
  * gRPC queries that contracts may call on the deployed chain. The list includes queries to modules that this chain lacks, which
- * fail with "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
+ * fail with "no route". The list comes from `AcceptedStargateQueries` in the chain's release 6.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -61,7 +61,7 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(/\s+/).map((name) => `/${service}.Query/${name}`);
 }
 
-/** Modules with bindings, in lookup order. If a message has members for several modules, the first module wins, as in Go. */
+/** Modules that provide bindings, in lookup order. If a message has members for several modules, the first module wins, as in Go. */
 const ORDER = [
   "interchainqueries",
   "interchaintxs",

@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** The local chain's names and keepers, as passed to additional modules. */
+/** The local chain's names and keepers, which are passed to the additional modules. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;
@@ -33,9 +33,9 @@ export interface AddedModules {
   readonly bankHooks?: BankHooks;
   /** Charges relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
-  /** Burns coins at the end of each block. Called only on a chain that burns its fees. */
+  /** Called at the end of each block on a chain that burns its fees. Burns collected coins. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Middleware around the transfer application: `within` runs inside the rate limiter, `outside` outside it. */
+  /** Middleware around the transfer application. `within` wraps it inside the rate limiter, and `outside` wraps the rate limiter. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

@@ -60,15 +60,15 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Slashing and jailing run first, as on the deployed chain. */
+/** Modules whose begin hooks run first. As on the deployed chain, slashing and jailing come before all other hooks. */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
-/** The fee market ends its block last, as on the deployed chain. */
+/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market follows the other modules in the list. */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**
  * Upgrades, in release order. If a home directory was written before a module existed, the module is added in the next block.
- * Modules from the first release have no upgrade.
+ * Modules that existed in the first release need no upgrade.
  */
 export const UPGRADES: readonly Upgrade[] = [
   { name: "dex", adds: ["dex"] },

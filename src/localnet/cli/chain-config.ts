@@ -49,7 +49,7 @@ const PORT_TEXTS = {
   sidecarControl: "the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
-/** Converts a port's name to its key: `localRpc` becomes `local_rpc`. */
+/** Converts a port's name such as `localRpc` to its chain file key, here `local_rpc`. */
 export function keyOfPort(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -69,7 +69,7 @@ const account = z.strictObject({
   name: z
     .string()
     .regex(/^[\w-]{1,50}$/)
-    .describe("account name in this file and for --from"),
+    .describe("account name, for use in this file and with --from"),
   mnemonic: z
     .string()
     .min(1)
@@ -81,7 +81,7 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power: a millionth of the stake"),
+  power: z.int().min(1).max(1_000_000_000).describe("voting power, i.e. a millionth of the stake"),
   operator: z
     .string()
     .optional()
@@ -174,7 +174,7 @@ function chainFields(part: ChainPart) {
         modules: z.array(z.string().min(1)).min(1).describe("module names"),
       })
       .optional()
-      .describe("modules whose genesis is copied from a genesis document; the key modules takes precedence")
+      .describe("modules whose genesis is copied from a genesis file; the setting modules takes precedence")
       .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
   };
 }
@@ -250,7 +250,7 @@ const fileSchema = z.strictObject({
       first_query: z
         .boolean()
         .default(true)
-        .describe("whether query 1, for alice's balance on the remote chain, exists; icq-consumer owns it"),
+        .describe("whether query 1 exists, by which icq-consumer reads alice's remote-chain balance"),
     })
     .prefault({})
     .describe("the local chain, which hosts the interchain queries and the contracts"),

@@ -57,7 +57,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** Advice to print if the chain lacks the module. */
+  /** Advice to print if the module is absent from the chain. */
   readonly ifAbsent: string;
 }
 

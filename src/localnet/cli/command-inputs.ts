@@ -9,7 +9,7 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Parses a command-line argument's text. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, e.g. "<denom> denomination". Includes a parser if the field's type does not determine one. */
+/** An argument's name and help, such as "<denom> denomination", with a parser if the field's type does not determine one. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
 /** Names and help for arguments, keyed by the name or path of the field that the argument sets. */
@@ -31,9 +31,9 @@ const FIELD_WORDS: FieldTable = {
   validator_address: "<validator> operator address",
 };
 
-/** Command-line inputs for a message. A path such as `plan.name` selects a field in a nested message. */
+/** Command-line arguments and options for a message. A path such as `plan.name` selects a field in a nested message. */
 export interface Inputs {
-  /** Fields that become arguments, in order. Default: all except flags, pagination, the signer and the fields in `options`. */
+  /** Fields that become arguments, in order. By default, all except flags, pagination, the signer and the fields in `options`. */
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
@@ -41,15 +41,15 @@ export interface Inputs {
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
-/** An option's flags and help. Includes a parser if the value is not plain text. */
+/** An option's flags and help, with a parser if the option's value is not plain text. */
 export type OptionWords =
   | readonly [flags: string, description: string, parse?: Parse | undefined]
   | (() => Option);
 
-/** A message's fields, keyed by path. */
+/** JSON values of a message's fields, keyed by path such as `plan.name`. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Adds a command's arguments and options. Returns a function that reads the fields that the user has set. */
+/** Adds a message's inputs to a command. Returns a function that reads the fields that the user has set. */
 export function addInputs(
   command: Command,
   { takes, options = {}, fields }: Inputs,
@@ -78,7 +78,7 @@ interface InputContext {
   readonly signer?: string | undefined;
 }
 
-/** Moves fields into the nested messages that their paths select. Omits fields without a value. */
+/** Moves fields into the nested messages that their paths select, and omits fields that are undefined. */
 export function nestFields(fields: Fields): JsonObject {
   const nested: Record<string, JsonValue> = {};
   for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
@@ -103,7 +103,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** The request field that selects one page of a list. */
+/** Name of the request field that selects one page of a list. */
 export const PAGES = "pagination";
 
 export function toOption(words: OptionWords): Option {
@@ -139,13 +139,13 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
 /** Names of fields that contain bech32 addresses. */
 const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
 
-/** Returns the parser for a field's type. Undefined if the text needs no conversion. */
+/** Returns the parser for a field's type, or undefined if the field takes the text unchanged. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;
   if (field?.message !== undefined) return parseObject;
   if (field?.scalar === ScalarType.STRING && ADDRESS.test(field.name))
-    // Some messages use an empty string if there is no address.
+    // Accept an empty string, which some messages use to set no address.
     return (text) => (text === "" ? text : parseAddress(text));
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }
@@ -169,9 +169,9 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that must be a string. Any other value is a bug. */
+/** Returns the value, and throws if the value is not a string, which would be a bug in this program. */
 export function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : unreachable("a value that is no text");
+  return typeof value === "string" ? value : unreachable("a value that is not a string");
 }
 
 /** Checks a bech32 address with any prefix, to detect typos without querying the chain. */
@@ -180,7 +180,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/** Runs a parser. If the parser throws, reports the argument as invalid with this reason, which may be derived from the error. */
+/** Runs a parser. If the parser throws, reports the argument as invalid for `reason`, which may be computed from the error. */
 export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
     return parse();
@@ -213,7 +213,7 @@ export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, 
   }
 }
 
-/** Parses a coin, e.g. "1000000untrn". */
+/** Parses a coin such as "1000000untrn". Throws `InvalidArgumentError`. */
 export function parseCoin(text: string): Coin {
   const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text) ?? [];
   if (amount === undefined || denom === undefined)
@@ -223,7 +223,7 @@ export function parseCoin(text: string): Coin {
 
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/** Parses coins, e.g. "1uibcatom,5untrn". Sorts them, as the chain requires, and rejects duplicate denominations. */
+/** Parses coins such as "1uibcatom,5untrn", sorts the coins, as the chain requires, and rejects duplicate denominations. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)

@@ -6,9 +6,9 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options shared by all commands that connect to a chain. */
 export interface ConnectionOptions extends OutputOptions {
-  /** CometBFT RPC URL. Default: `local-1` in the localnet on this machine. */
+  /** CometBFT RPC URL. By default, the command connects to `local-1` in the localnet on this machine. */
   readonly node?: string;
-  /** Expected chain id. If undefined, any chain is accepted. */
+  /** Expected chain id. If undefined, the command accepts any chain. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;

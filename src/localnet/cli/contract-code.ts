@@ -14,7 +14,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** The problem, in the deployed chain's wording. Undefined if the code passes the check. */
+  /** Why the code fails the check, in the deployed chain's wording, or undefined if the code passes. */
   readonly problem: string | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface Inspection {
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why instantiation would fail, even though the chain would store the code. Undefined if instantiation is possible. */
+  /** Why instantiation would fail although the chain would store the code, or undefined if instantiation is possible. */
   readonly instantiation: string | undefined;
 }
 
-/** Reads and decompresses a contract's code. Throws a `CliError` with the reason if the chain would reject the code. */
+/** Reads a contract's code from a file, which may be gzipped. Throws a `CliError` with the reason if the chain would reject the code. */
 export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
   const problem = problemOf(inspection);
@@ -37,7 +37,7 @@ export function readContract(file: string): Uint8Array {
   throw new CliError(EXIT.badConfig, `${file}: the chain would reject this code: ${problem ?? "no module"}`);
 }
 
-/** Reads a code file. Throws `CliError`. */
+/** Reads a contract's code file. Throws `CliError` if the file is absent, unreadable or too large. */
 export function readCode(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it exceeds ${MAX_FILE_BYTES} bytes`);
@@ -49,7 +49,7 @@ export function readCode(file: string): Uint8Array {
   }
 }
 
-/** Inspects plain or compressed code. Never throws, whatever the code contains. */
+/** Checks plain or gzipped code, and returns the problems that it finds instead of throwing. */
 export function inspectCode(file: Uint8Array): Inspection {
   const isPacked = file[0] === 0x1f && file[1] === 0x8b;
   let code = file;
@@ -105,7 +105,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason why the chain would reject or could not instantiate the code. Undefined if there is none. */
+/** Returns the first reason why the chain would reject or could not instantiate the code, or undefined if both are possible. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

@@ -63,7 +63,7 @@ export function parseChains(reply: unknown): z.output<typeof chainsReply>["chain
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
 
-/** `relaywatch localnet time [show | set TIME | add DURATION | rate NUMBER]`. */
+/** `relaywatch localnet time`: prints, sets or advances the chains' time, or changes its rate. */
 export function timeCommand(context: CliContext): Command {
   const ask = async (body: unknown, options: LocalnetOptions): Promise<void> => {
     const reply = timeReply.parse(await askLocalnet("/time", body, options, context));
@@ -103,10 +103,10 @@ export function timeCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Headers, light clients, unbonding, timeouts and the sidecar's prices follow. The second block from now is the first
-one with a new time. Time never goes back.
-A daemon of the same localnet follows with its option --chain-clock.
-With "rate 86400" each second is a day, and the clients stay alive, since the relayers update them.`,
+Headers, light clients, unbonding, timeouts and the sidecar's prices use the chains' time. The second block from now
+is the first block with the new time. Time never goes back.
+To make a daemon use the chains' time too, start it with --chain-clock.
+With "rate 86400", each second is a day, and the light clients stay active, because the relayers update them.`,
     );
 }
 
@@ -124,7 +124,7 @@ function parseFactor(text: string): number {
   throw new InvalidArgumentError("expected a number from 0 to 10000000");
 }
 
-/** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
+/** `relaywatch localnet mine`: makes blocks on both chains immediately, one block by default. */
 export function mineCommand(context: CliContext): Command {
   const command = new Command()
     .argument("[count]", "number of blocks, at most 1000", parseCount, 1)
@@ -150,10 +150,10 @@ function parseCount(text: string): number {
   throw new InvalidArgumentError("expected an integer from 1 to 1000");
 }
 
-/** `relaywatch localnet halt [CHAIN]`. */
+/** `relaywatch localnet halt`: stops block production on one chain or on both. */
 export const haltCommand = (context: CliContext): Command => switchCommand("halt", context);
 
-/** `relaywatch localnet resume [CHAIN]`. */
+/** `relaywatch localnet resume`: restarts block production on one chain or on both. */
 export const resumeCommand = (context: CliContext): Command => switchCommand("resume", context);
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
@@ -170,7 +170,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
   });
 }
 
-/** `relaywatch localnet faucet ADDRESS AMOUNT`. */
+/** `relaywatch localnet faucet`: sends coins to an address, whose prefix selects the chain. */
 export function faucetCommand(context: CliContext): Command {
   const command = localnetCommand()
     .argument("<address>", "account that receives the coins; its prefix selects the chain", parseRecipient)
@@ -212,7 +212,7 @@ const snapshotList = z.object({ snapshots: z.array(snapshot) });
 
 type Snapshot = z.output<typeof snapshot>;
 
-/** `relaywatch localnet snapshot [take | list | remove ID]`. */
+/** `relaywatch localnet snapshot`: takes, lists or removes snapshots of both chains. */
 export function snapshotCommand(context: CliContext): Command {
   const printList = (reply: unknown, options: LocalnetOptions): void => {
     if (options.json) return context.print(stringifyJson(reply, 2));
@@ -247,7 +247,7 @@ export function snapshotCommand(context: CliContext): Command {
     );
 }
 
-/** `relaywatch localnet revert ID`. */
+/** `relaywatch localnet revert`: reverts both chains to a snapshot. */
 export function revertCommand(context: CliContext): Command {
   const command = localnetCommand().argument("<id>", "snapshot number", parseId);
   return command.action(async (id: number, options: LocalnetOptions) => {

@@ -7,12 +7,12 @@ import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp
 import { LimitOrderType, type MultiHopRoute } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parsing } from "./command-inputs.ts";
 
-/** Parses an amount in any Go integer notation, e.g. 10, 0x10 or 010 (octal 8). Returns decimal digits. */
+/** Parses an amount in any Go integer notation, such as 10, 0x10 or 010 (octal 8), and returns decimal digits. */
 export function parseAmount(text: string): string {
   return quoting(text, () => parseInt256(text).toString());
 }
 
-/** Parses comma-separated amounts, e.g. "10,20". */
+/** Parses comma-separated amounts, such as "10,20". */
 export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
@@ -23,7 +23,7 @@ export function parseTick(text: string): bigint {
   return quoting(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
 }
 
-/** Parses tick indexes. Brackets may enclose the whole list or individual ticks: "[-5,3]", "[-5],3". */
+/** Parses tick indexes. Brackets may enclose the whole list, as in "[-5,3]", or individual ticks, as in "[-5],3". */
 export function parseTicks(text: string): bigint[] {
   const isOneList = /^\[[^[\]]*\]$/.test(text);
   return (isOneList ? text.slice(1, -1) : text).split(",").map(parseTick);
@@ -34,7 +34,7 @@ export function parseFee(text: string): bigint {
   return quoting(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
 }
 
-/** Parses comma-separated fees, e.g. "1,5". */
+/** Parses comma-separated fees, such as "1,5". */
 export function parseFees(text: string): bigint[] {
   return text.split(",").map(parseFee);
 }
@@ -44,7 +44,7 @@ export function parseBoolean(text: string): boolean {
   return quoting(text, () => parseGoBool(text));
 }
 
-/** Parses comma-separated booleans, e.g. "true,false". */
+/** Parses comma-separated booleans, such as "true,false". */
 export function parseBooleans(text: string): boolean[] {
   return text.split(",").map(parseBoolean);
 }
@@ -54,12 +54,12 @@ export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
 
-/** Parses routes of denominations, e.g. "A,B;A,C,B". Semicolons separate the routes. */
+/** Parses swap routes, such as "A,B;A,C,B": semicolons separate routes, and commas separate a route's denominations. */
 export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
 
-/** Parses the name of an order type. Throws `InvalidArgumentError` with the message of dex error 1138. */
+/** Parses the name of a limit order type. If the name is unknown, throws `InvalidArgumentError` with dex error 1138's message. */
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];

@@ -15,15 +15,15 @@ export type ProfileRequest =
 /** `json` is the complete tree, `speedscope` is for speedscope.app, and `folded` is for flamegraph.pl and similar programs. */
 export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
-/** Options for commands that call contracts. */
+/** Gas profile options of the commands that call contracts. */
 export interface ProfileOptions {
-  /** File for the profile. If undefined, no profile is made. */
+  /** File to which the command writes the profile. If undefined, the command makes no profile. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;
 }
 
-/** Reports where a contract call used its gas. The program supplies the implementation. */
+/** Reports where a contract call used its gas, as implemented by the program that defines the commands. */
 export interface GasReports {
   /** If `--profile` is set, writes the profile and, unless the output is JSON, prints its table. Throws `CliError`. */
   readonly save: (
@@ -32,7 +32,7 @@ export interface GasReports {
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed Wasm calls and the functions that were running in them, or an empty text if unknown. */
+  /** Returns text that lists the failed Wasm calls and their call stacks, or empty text if the stacks are unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,
@@ -48,7 +48,7 @@ export function withGasReports(context: CliContext, gasReports: GasReports): Rep
   return { ...context, gasReports };
 }
 
-/** Returns a context's gas reports. Undefined if the program supplies no gas reports. */
+/** Returns a context's gas reports, or undefined if the program supplies none. */
 export function gasReportsOf(context: CliContext): GasReports | undefined {
   return isReporting(context) ? context.gasReports : undefined;
 }
@@ -57,7 +57,7 @@ function isReporting(context: CliContext): context is ReportingContext {
   return "gasReports" in context;
 }
 
-/** Commander options for {@link ProfileOptions}. None of them sets a message field. */
+/** Commander options for {@link ProfileOptions}, which set no message fields. */
 export const PROFILE_OPTIONS = {
   "--profile": ["--profile <file>", "write a gas profile by function; local chains only"],
   "--profile-format": () =>

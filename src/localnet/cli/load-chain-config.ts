@@ -19,7 +19,7 @@ import { ascending } from "../../platform/base/order.ts";
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** Prefix that marks a string as a file name, to be replaced with the file's contents. */
+/** Prefix that marks a string as a file name. The loader replaces the string with the file's contents. */
 const FILE = "file:";
 
 /** A localnet configured by a chain file, or the default localnet. */
@@ -37,14 +37,14 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file without the files to which it refers. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file, but not the files that it references. Throws `ConfigError` and `CliError`. */
 export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
 
 /**
- * Returns a chain file's chains or, without a file, the default localnet's. Does not read the files to which the chain file refers,
- * because only a new chain needs them. Throws `ConfigError`.
+ * Returns a chain file's chains or, without a file, the default localnet's chains. Does not read the files that the chain file
+ * references, because only a new chain needs their contents. Throws `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<localnet.LocalnetChains> {
   return file === undefined ? localnet.CHAINS : (await readChainConfig(file)).chains;
@@ -138,7 +138,7 @@ async function keyOf(
   { name: own, mnemonic, balances }: ChainSection["accounts"][number],
   { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
 ): Promise<localnet.ChainKey> {
-  // The test accounts' addresses are known. Look them up instead of deriving them.
+  // Look up a test account's known address, because deriving an address from its mnemonic is slow.
   const known = localnet.CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
   return {
@@ -199,7 +199,7 @@ function readDocument(file: string): unknown {
   }
 }
 
-/** Replaces `file:NAME` with the file's base64 content, in messages that store code. */
+/** In messages that store code, replaces `file:NAME` with the file's content in base64. */
 function withCode(wasm: JsonObject, dir: string): JsonObject {
   const messages = wasm["gen_msgs"];
   if (!Array.isArray(messages)) return wasm;

@@ -76,7 +76,7 @@ async function localnetOf(file: string | undefined, portOffset: number) {
 const COIN_TYPE = 118;
 const DECIMALS = 6;
 
-/** Keplr feature flags for these chains. With `feemarket`, Keplr reads gas prices from the fee market. */
+/** Feature flags that tell Keplr what localnet chains support. With `feemarket`, Keplr reads gas prices from the fee market. */
 const FEATURES = ["ibc-go", "ibc-transfer", "feemarket", "query:/cosmos/bank/v1beta1/spendable_balances"];
 
 /** Describes a chain in the format that Keplr expects. */

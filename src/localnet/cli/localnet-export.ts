@@ -18,7 +18,7 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Maximum file size in bytes, in case the wrong file is given. Localnet exports are far smaller. */
+/** Maximum file size in bytes, far above any localnet export, in case the wrong file is given. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
@@ -105,9 +105,9 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Exports the state in a home directory as a genesis document. A chain started from it continues at the next height, with the last
- * block's time and all committed validator updates. A node may use the home during the export, which reads the state at a single
- * height. Throws `NodeError` `home-unusable` or `no-state`.
+ * Exports the state in a home directory as a genesis document. A chain started from the document continues at the next height, with
+ * the last block's time and all committed validator updates. A node may use the home during the export, because the export reads
+ * the state at a single height. Throws `NodeError` `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);

@@ -12,7 +12,7 @@ export function profileOption(): Option {
   ).choices(PROFILE_NAMES);
 }
 
-/** Maximum length of a cell's text. The JSON output contains the full text. */
+/** Maximum number of characters in a table cell. The JSON output contains the full text. */
 const CELL = 60;
 
 const COLUMNS = [

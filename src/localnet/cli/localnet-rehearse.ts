@@ -226,7 +226,7 @@ async function upgrade(stage: Stage): Promise<void> {
 interface Operated {
   readonly account: string;
   readonly operator: string;
-  /** 20 bytes, in hex. */
+  /** The validator's consensus address (20 bytes, in hex). */
   readonly consensusAddress: string;
   readonly tokens: bigint;
   readonly isJailed: boolean;
@@ -250,8 +250,8 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
 }
 
 /**
- * Returns the weakest validator of a test account. The validator has less than a third of all tokens, so the chain can continue
- * without it.
+ * Returns the weakest validator that a test account operates. The validator has less than a third of all tokens, so the chain can
+ * continue without it.
  */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
@@ -279,7 +279,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   const params = fieldAt(await local.ask("cosmos.slashing.v1beta1.Query", "Params", {}), "params");
   const window = Number(textAt(params, "signed_blocks_window"));
   await setAbsent([consensusAddress]);
-  // A validator cannot be jailed during its first window.
+  // Make blocks for up to two signing windows, because the chain cannot jail a validator for downtime in its first window.
   for (let made = 0; made < 2 * window && !(await now()).isJailed; made += 10)
     await order("/blocks", { count: 10, interval: "1s" });
   await setAbsent([]);
@@ -297,13 +297,13 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   requireDone(await release());
   await order("/blocks", { count: 3, interval: "1s" });
   const free = await now();
-  check(!free.isJailed && free.status === "BOND_STATUS_BONDED", `${operator} is not back: ${free.status}`);
+  check(!free.isJailed && free.status === "BOND_STATUS_BONDED", `${operator} is still ${free.status}`);
   print(
     `3. ${account} has released it with MsgUnjail. It is bonded, and signs with what it has left: ${free.tokens}${denom}.`,
   );
 }
 
-/** Amount to leave for fees, which exceeds any transaction's fee. */
+/** Amount to leave in the account for fees, in the base unit, above any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {
@@ -311,7 +311,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   const { address } = accountNamed(CHAINS.local, "relayer");
   const before = await balanceOf(stage, address);
   await drain(stage, before - FEE_ROOM);
-  // The first transaction shows how high the second transaction's fee will be.
+  // The second transaction costs about the same fee as the first, so subtract the first transaction's fee from the amount.
   const rest = await balanceOf(stage, address);
   await drain(stage, rest - (FEE_ROOM - rest));
   const left = await balanceOf(stage, address);
@@ -326,7 +326,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   print(`2. The faucet has sent coins: ${filled}${denom}. The relayer continues by itself.`);
 }
 
-/** Sends coins from the relayer's account to alice. Retries if the running relayer has used the same sequence. */
+/** Sends coins from the relayer's account to alice, and retries if the running relayer has used the same sequence. */
 async function drain({ local }: Stage, amount: bigint): Promise<void> {
   const fields = {
     from_address: accountNamed(CHAINS.local, "relayer").address,

@@ -55,11 +55,11 @@ interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
-  /** REST API base URL of `local-1`. */
+  /** Base URL of the REST API on `local-1`. */
   readonly rest: string;
-  /** The `--port-offset` option that selects this localnet, with a leading space. Empty for the default localnet. */
+  /** The `--port-offset` option that selects this localnet, with a leading space, or empty text for the default localnet. */
   readonly portOption: string;
-  /** If true, the limiter stays on at the end. */
+  /** If true, the limiter stays on after the scenario. */
   readonly keep: boolean;
 }
 
@@ -71,9 +71,9 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Limits transfers with the reference limiter, and demonstrates a transfer that passes, a rejected transfer and a refunded
- * transfer. Finally removes the limiter, even after an error, unless `keep` is set or the scenario is aborted. Throws `CliError`,
- * e.g. if no IBC relayer is running.
+ * Limits transfers with the reference limiter, then demonstrates a successful, a rejected and a refunded transfer. Finally removes
+ * the limiter, even after an error, unless `keep` is set or the scenario is aborted. Throws `CliError`, for example if no IBC
+ * relayer is running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -95,7 +95,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // If the scenario was aborted, this transaction is aborted too. The limiter then stays on, and the next run reports it.
+    // If the scenario was aborted, this transaction is aborted too, so the limiter stays on and the next run reports the limiter.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
@@ -276,7 +276,7 @@ const OPERATOR = accountNamed(CHAIN, "operator").address;
 export const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
 const WINDOW = { name: "daily", duration: 86_400, send_recv: [1, 100] };
 
-/** Returns the address of the contract that currently limits transfers. Empty if transfers are not limited. */
+/** Returns the address of the contract that currently limits transfers, or an empty string if transfers are not limited. */
 async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
@@ -310,7 +310,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, through a proposal by `operator`. An empty address removes the limit. */
+/** Sets the contract that limits transfers, through a proposal by `operator`; an empty `address` removes the limit. */
 export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
   return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",

@@ -11,19 +11,19 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } f
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** Command-line details of a gRPC service's queries, in addition to the service definition. */
+/** Command names, arguments and tables for a gRPC service's queries, in addition to the service definition. */
 export interface QueryGroup {
-  /** Service name with the canonical chain name: `neutron.dex.Query`. */
+  /** Service name with the canonical chain name, such as `neutron.dex.Query`. */
   readonly service: string;
   /** Names and help for arguments that `FIELD_WORDS` does not contain or describes differently. */
   readonly fields?: FieldTable;
-  /** Queries by command name, with the aliases of the deployed command line, e.g. `total-supply|total`. */
+  /** Queries, keyed by the deployed program's command name and aliases, such as `total-supply|total`. */
   readonly queries: Readonly<Record<string, Query>>;
 }
 
 /** A query's inputs, and the table layout for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** Default: one line per parameter for params, YAML for other responses. `path` defaults to the response's first field. */
+  /** By default, params print one line per parameter, and other responses YAML. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
   /** If true, the command prints parameters as YAML. */
   readonly isYaml?: true;
@@ -37,7 +37,7 @@ export interface Query extends QueryMore {
 }
 
 /**
- * Describes a query. The request type determines the arguments and pagination options. If `more` is a string, it lists the columns.
+ * Describes a query, whose request type determines the arguments and pagination options. A string `more` sets the option `columns`.
  */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
@@ -76,7 +76,7 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
   });
 }
 
-/** Returns the table layout for a query. Undefined if the response is printed as YAML. */
+/** Returns the table layout for a query, or undefined if the command prints the response as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
   const { path = output.fields[0]?.name ?? "", columns, isYaml } = more;
@@ -100,7 +100,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** Offset, limit, count-total and reverse under SDK 0.50's option names. */
+  /** SDK 0.50's names for the options offset, limit, count-total and reverse. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;

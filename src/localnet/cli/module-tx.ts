@@ -12,13 +12,13 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** Command-line details of a module's messages, in addition to the message definitions. */
+/** Command names, arguments and settings for a module's messages, in addition to the message definitions. */
 export interface MessageGroup {
-  /** Service name with the canonical chain name: `neutron.dex.Msg`. */
+  /** Service name with the canonical chain name, such as `neutron.dex.Msg`. */
   readonly service: string;
   /** Names and help for arguments that `FIELD_WORDS` does not contain or describes differently. */
   readonly fields?: inputs.FieldTable;
-  /** Messages by command name, with the aliases of the deployed command line, e.g. `unbond|undelegate`. */
+  /** Messages, keyed by the deployed program's command name and aliases, such as `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
   /** Settings for all of the module's messages, including messages from the authority. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
@@ -33,7 +33,7 @@ interface MessageMore extends inputs.Inputs {
   readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** How to print the response and how to simulate the message, if `prints` is not sufficient. */
+  /** Custom response output and simulation, for messages that need more than `prints`. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
@@ -82,7 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message whose signer field is not set yet. */
+/** A message without its signer, which `encode` sets. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -94,7 +94,7 @@ function signed({ type, fields, signer, more }: ReadyMessage, { chainName }: TxO
   const { encode = (json: JsonObject) => messageFromJson(type, json, chainName), prints, sending } = more;
   return {
     typeUrl: toChainTypeUrl(`/${type}`, chainName),
-    // For a validator's message, the signer field contains the account's operator address.
+    // A signer field whose name starts with "validator" takes the account's operator address.
     encode: (sender) =>
       encode({ ...fields, [signer]: signer.startsWith("validator") ? operatorOf(sender) : sender }),
     ...(prints === undefined ? {} : { response: printedResponse(type, prints) }),

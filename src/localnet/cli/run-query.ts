@@ -20,17 +20,17 @@ export interface QueryOptions extends ConnectionOptions {
 
 /** A query to send, with the canonical chain name in its path and types. */
 interface OutgoingQuery {
-  /** gRPC path, e.g. `/neutron.interchainqueries.Query/Params`. */
+  /** gRPC path, such as `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
   readonly requestType: string;
   readonly responseType: string;
-  /** The request in proto JSON. */
+  /** The query's request, as proto JSON. */
   readonly request: JsonObject;
-  /** Table layout for human-readable output. If undefined, the output is YAML. */
+  /** Table layout for human-readable output, or undefined to print YAML. */
   readonly table: AnswerTable | undefined;
 }
 
-/** Sends a query to the chain. Prints the response as a table or, depending on the options, as YAML or the REST API's JSON. */
+/** Sends a query to the chain and prints the response as a table or, depending on the options, as YAML or the REST API's JSON. */
 export async function runQuery(
   query: OutgoingQuery,
   options: QueryOptions,
@@ -42,7 +42,7 @@ export async function runQuery(
     return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
   });
   if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
-  // Import the module only here, because it loads the YAML library.
+  // Import this module on demand, because it loads the YAML library.
   const { printResponse } = await import("../../platform/cli/print-response.ts");
   printResponse(response, options, context);
 }
@@ -94,7 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** Reads display units. Display units are optional, so denominations whose unit cannot be read are left out. */
+/** Reads display units from the chain's metadata. Omits denominations whose unit cannot be read, because units are optional. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

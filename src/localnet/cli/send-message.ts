@@ -38,11 +38,11 @@ interface Sending {
   readonly context: CliContext;
 }
 
-/** A message to send. `encode` receives the signing account's bech32 address. */
+/** A message that a command sends in a transaction. `encode` takes the signing account's bech32 address. */
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** How to print the response. If undefined, the response is not printed. */
+  /** How to print the message's response; if undefined, the command doesn't print the response. */
   readonly response?: {
     /** Type name of the response, with the canonical chain name. */
     readonly type: string;
@@ -103,13 +103,13 @@ export function sendMessage(
   });
 }
 
-/** The outcome of a transaction. `resp` is the response to its message, or undefined if there is no response. */
+/** What a command prints about its transaction. `resp` is the response to the message, or undefined if there is no response. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
 }
 
-/** Prints the transaction and the message's response, which JSON output contains as `resp`. */
+/** Prints the transaction and the response to its message. In JSON output, the key `resp` contains the response. */
 function printOutcome(
   { response }: OutgoingMessage,
   { resp, answer }: PrintedOutcome,
@@ -122,7 +122,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the response to the message. Undefined if the transaction failed or the node returned no such response. */
+/** Returns the response to the message, or undefined if the transaction failed or the response is absent or cannot be decoded. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -133,12 +133,12 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // The transaction is in a block, so print the outcome without the response.
+    // Because the transaction is in a block, print its outcome even if the response cannot be decoded.
     return undefined;
   }
 }
 
-/** Runs the message's simulation query and returns its response. Undefined if the message has no such query. */
+/** Runs the message's simulation query and returns the message's response, or undefined if the message has no simulation query. */
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
@@ -153,10 +153,10 @@ async function simulateMessage(
   return isRecord(json) ? json["resp"] : undefined;
 }
 
-/** Protobuf tag of field 1 (length-delimited). */
+/** Protobuf tag of a length-delimited field 1: (1 << 3) | 2. */
 const FIRST_FIELD_TAG = 10;
 
-/** Gas for the fee payment, which a simulation skips. Measured: 26,800. */
+/** Gas for the fee payment, which uses about 26,800 gas and which a simulation skips. */
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
@@ -179,13 +179,13 @@ async function simulateGas(
   // Do not run the transaction again for a profile or stacks, because it would exceed the deadline again.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
-  // A dry run ends here. Its profile shows the failure.
+  // For a dry run, save the profile despite the error, because the profile shows the failure.
   if (options.dryRun) await gasReportsOf(context)?.save(client, request, options, context);
   const stacks = await stacksOf(message, request, sending);
   throw refused("the chain would reject the transaction", simulated, stacks);
 }
 
-/** Returns the contract functions that were running when the transaction failed. Empty if unknown. */
+/** Returns the contract functions that were running when the transaction failed, or an empty string if unknown. */
 async function stacksOf(
   { callsContract }: OutgoingMessage,
   request: ProfileRequest,
@@ -195,7 +195,7 @@ async function stacksOf(
   return (await gasReportsOf(context)?.stacks(client, request, context.signal)) ?? "";
 }
 
-/** Returns the transaction that a simulation runs, as a profile request. */
+/** Returns the request that profiles a simulation of the messages. */
 async function simulationOf(
   messages: readonly WireMessage[],
   { client, signer, options, context }: Sending,
@@ -255,7 +255,7 @@ async function printUnsigned(
   context.print(stringifyJson(messageToJson("cosmos.tx.v1beta1.Tx", bytes, chainName)));
 }
 
-/** Returns the fields of the REST API's `tx_response`. */
+/** Converts an outcome to the fields of the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {
@@ -290,7 +290,7 @@ function refused(
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
-/** Throws a `CliError` if no account is selected. This check runs before the first request to the chain. */
+/** Throws a `CliError` if no account is selected. Call it before the first request to the chain, so that the error is immediate. */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -300,14 +300,14 @@ function requireAccountChoice(options: AccountOptions): void {
   );
 }
 
-/** Opens the signing account. Throws `CliError`, or `ClientError` "bad-key" if the mnemonic is invalid. */
+/** Creates the signer that the options select. Throws `CliError`, or `ClientError` "bad-key" if the mnemonic is invalid. */
 function openAccount(options: AccountOptions, chainId: string): Promise<txSigner.Signer> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from !== undefined && keyringBackend === undefined) return openTestAccount(from, chainId);
   return openOwnKey(options, addressPrefix);
 }
 
-/** Opens a signing key that can be used on any chain. */
+/** Opens a signing key that is not a public test account, and so may sign on any chain. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSigner.Signer> {
   const { from, keyringBackend: backend, signer } = options;
   if (signer !== undefined)
@@ -323,7 +323,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSi
   }
 }
 
-/** How long a person may take to confirm on a hardware device. */
+/** Deadline for an external signer, which leaves time to confirm the transaction on a hardware wallet. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -335,7 +335,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the signer's address. Because no key is needed, `--from` may be an address. */
+/** Returns the signer's address for an unsigned transaction, which needs no key, so that `--from` may itself be an address. */
 async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)
@@ -356,7 +356,7 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Opens a public test account. Only localnet chains are accepted, because elsewhere anyone could spend the account's coins. */
+/** Creates a public test account's signer. Accepts only localnet chains, because elsewhere anyone could spend the account's coins. */
 function openTestAccount(name: string, chainId: string): Promise<txSigner.Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

@@ -8,12 +8,12 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. If absent or "auto": the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
+  /** Gas limit. If absent or "auto", the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
-  /** Gas price. Default: the chain's current price. */
+  /** Gas price. By default, the command reads the current price from the chain. */
   readonly gasPrices?: GasPrice;
   /** Total fee. */
   readonly fees?: Coin;
@@ -76,13 +76,13 @@ export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** Returns the gas price fixed by the options. The gas price times the gas limit, rounded up, is the total fee. */
+/** Returns the gas price that the options set. The total fee is this price times the gas limit, rounded up. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
 }
 
-/** Options that select the signing account. Exactly one of the first four is required. */
+/** Options that select the signing account. Exactly one of `from`, `mnemonicFile`, `mnemonicEnv` and `signer` is required. */
 export interface AccountOptions {
   /** Name of a public localnet test account or of a key in a keyring. */
   readonly from?: string;
@@ -95,7 +95,7 @@ export interface AccountOptions {
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
   readonly keyringBackend?: "test" | "file";
-  /** The SDK program's home directory. */
+  /** Home directory of the SDK program, which contains the keyring. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }

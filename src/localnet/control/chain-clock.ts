@@ -5,14 +5,14 @@ import { setImmediate } from "node:timers/promises";
 import type { RunningNode } from "../node/create-node.ts";
 
 /**
- * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. The clock starts at
- * the machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
+ * Clock that both chains use for headers, light clients, unbonding, expiry and sidecar prices. The clock starts at the machine's
+ * time, and can be set to a later time or sped up. Waits and durations use the machine's clock instead.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** Maximum rate, at which consecutive blocks are four months apart with one block per second. */
+/** Maximum rate, in chain seconds per machine second. At this rate, blocks made every second are four months apart. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that initially shows the machine's time. */
@@ -40,14 +40,14 @@ export function createChainClock(machine: Clock) {
         throw badTime("the time may be at most 100 years ahead of this machine's");
       moveTo(timeMs, anchor.rate);
     },
-    /** Sets the rate. Throws `NodeError` `bad-time` if it is not between 0 and 10,000,000. */
+    /** Sets the rate. Throws `NodeError` `bad-time` if the rate is not between 0 and 10,000,000. */
     setRate: (rate: number) => {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
-    /** Returns how far the chains' time is ahead of the machine's, in ms; negative if behind. */
+    /** Returns how far the chains' time is ahead of the machine's time, in ms; a negative value means behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
-    /** Restores the time after a revert: `aheadMs` ahead of the machine's time, as when the snapshot was taken. */
+    /** After a revert, sets the time to `aheadMs` ahead of the machine's time, as when the snapshot was taken. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
     /** After a restart, advances the time to a chain's last block time if that is later. */
     continueFrom: (blockTimeMs: number) => {
@@ -62,12 +62,12 @@ function badTime(text: string): NodeError {
 
 interface Mining {
   readonly count: number;
-  /** How far to advance the time before each block, in ms. */
+  /** Time by which to advance the clock before each block, in ms. If 0, the clock runs at its current rate. */
   readonly everyMs: number;
   readonly beforeEach?: () => Promise<void>;
 }
 
-/** Makes blocks on all chains and advances their time. Other work can run between blocks. Throws `NodeError`. */
+/** Makes blocks on all chains, advances their time, and lets other tasks run between the blocks. Throws `NodeError`. */
 export async function mineBlocks(
   nodes: readonly RunningNode[],
   clock: ChainClock,
@@ -78,7 +78,7 @@ export async function mineBlocks(
     // Stop the clock so that the blocks are exactly one interval apart.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Without an interval the clock keeps running, so a time that was just read is already in the past and cannot be set.
+      // Set the clock only if an interval has stopped it. On a running clock, the time just read is already past and cannot be set.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);

@@ -17,7 +17,7 @@ import { type ChainClock, mineBlocks } from "./chain-clock.ts";
 import { CHAIN_API } from "./control-api.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain that the API controls. `ready` resolves with its node. */
+/** A chain that the API controls. `ready` resolves with the chain's node once the node has started. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
@@ -26,12 +26,12 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Maximum `count` in a request, because its blocks are made without a pause. */
+/** Maximum number of blocks per request, because the node makes them without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes in {@link CHAIN_API}. `home` is the parent directory of the chains' homes; undefined if in memory. */
+/** Creates the routes in {@link CHAIN_API}. `home` is the parent directory of the chains' homes, or undefined for in-memory chains. */
 export function controlRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -177,7 +177,7 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
   }
 }
 
-/** Parses the body. An empty body is treated as `{}`. */
+/** Parses a request's JSON body, which must be an object. An empty body is treated as `{}`. */
 function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
     new InvalidBodyError(`${path}: expected ${expected}`);
@@ -191,7 +191,7 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Reads an integer from `least` to `most`. Default: `least`. */
+/** Reads an integer from `least` to `most`, or returns `least` if the field is absent. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -210,7 +210,7 @@ function duration(field: JsonField): number {
   return ms;
 }
 
-/** Reads a point in time, in ms since the Unix epoch. */
+/** Reads an ISO 8601 time in UTC, and returns ms since the Unix epoch. */
 function instant(field: JsonField): number {
   const timeMs = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text(field)) ? Date.parse(text(field)) : Number.NaN;
   if (Number.isNaN(timeMs)) throw field.error(field.path, 'a time in UTC, e.g. "2027-01-31T23:59:00Z"');
@@ -270,7 +270,7 @@ const FEE_AMOUNT = 10_000n;
 
 /** Creates a chain's faucet, which sends coins from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile) {
-  // A custom chain may lack this account. It then has no faucet.
+  // Open the account on the first request, because a custom chain without this account has no faucet.
   let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {

@@ -17,7 +17,7 @@ import * as about from "../../platform/http/route-about.ts";
 import { SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline for a request to another part's process. */
+/** Deadline for a request to the process that runs another part. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -28,7 +28,7 @@ export interface FaultControl {
   /** Lists all faults and whether each is on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
   /**
-   * Switches a fault on or off. With `forMs`, the fault switches off again after that time. Resolves once the switch has taken
+   * Switches a fault on or off. The fault switches off again after `forMs`, if defined. Resolves once the switch has taken
    * effect.
    */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
@@ -82,7 +82,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Controls the faults of a sidecar in another process on this machine, through the control API of that process. */
+/** Controls the faults of a sidecar in another process on this machine, through the process's control API. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };

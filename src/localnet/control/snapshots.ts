@@ -14,33 +14,33 @@ import { maxInt } from "../../platform/base/integers.ts";
 /** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
   readonly id: number;
-  /** Block time of the newer of the two blocks, in ISO 8601 format. */
+  /** Block time of the later of both chains' blocks, in ISO 8601 format. */
   readonly time: string;
-  /** The chains' heights, by chain id. */
+  /** The height of each chain at the snapshot, by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
-/** Snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
+/** Takes and reverts snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots. Each snapshot retains all tree nodes that have changed since it was taken. */
+/** Maximum number of snapshots. Each snapshot prevents pruning of the tree nodes that have changed since. */
 const MAX_SNAPSHOTS = 20;
 
-/** Number of removed blocks to remember, over several reverts of both chains. */
+/** Maximum number of block hashes, removed by reverts of both chains, to remember. */
 const MAX_REMEMBERED = 10_000;
 
-/** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
+/** File with the heights, by chain id, to which the chains are being reverted. A completed revert removes the file. */
 const REVERT_FILE = "revert.json";
 
 /**
- * Creates the snapshots of both chains. `home` is the parent directory of the chains' homes, or undefined if the chains are in
- * memory.
+ * Creates the manager for snapshots of both chains. `home` is the parent directory of the chains' homes, or undefined if the
+ * chains are in memory.
  */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
   const removed = createRecentCache<string, true>(MAX_REMEMBERED);
   const isRemoved = (hash: Uint8Array): boolean =>
     removed.get(toHex(hash), () => undefined) === true &&
-    // With the same time and transactions, a chain makes the same block again.
+    // After a revert, the same time and transactions yield the same block, which is then no longer removed.
     nodes.every(({ view }) => view.blockByHash(hash) === undefined);
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
@@ -119,12 +119,12 @@ function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
   }
 }
 
-/** Completes a revert if the process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
+/** Completes a revert during which the process ended. Throws the errors of `openBlockStore` and `BlockStore.truncate`. */
 export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // An incomplete file means that no chain has been reverted yet.
+  // Treat an incomplete file as empty, because a revert starts only after writing the complete file.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

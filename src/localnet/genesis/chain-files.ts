@@ -13,20 +13,20 @@ import type { CreateModules } from "../chain/module-set.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 
-/** Optional modules, of which a chain has either all or none. */
+/** A set of optional modules, which a chain includes either completely or not at all. */
 export interface ModuleSet {
-  /** The modules' names in a genesis, which are also the names of their stores. */
+  /** The modules' names in a genesis document, which are also their stores' names. */
   readonly names: readonly string[];
   readonly create: CreateModules;
 }
 
-/** Parts of a genesis document that determine which modules its chain has. */
+/** Parts of a genesis document that determine whether its chain includes the optional modules. */
 export interface ChoosingGenesis {
   readonly profile?: ProfileName | undefined;
   readonly appState: JsonObject;
 }
 
-/** Returns the modules if the chain has them because of its genesis, saved state, deployed profile or own contracts. */
+/** Returns the optional modules if the chain's genesis, saved state, deployed profile or binary contracts require the modules. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -89,7 +89,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return isRecord(value);
 }
 
-/** Returns the state exported from a chain that started with an empty genesis. This state contains all modules' default params. */
+/** Returns the state exported from a chain that started with an empty genesis, which contains all modules' default params. */
 function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
   const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
   const validators = [{ publicKey, power: 1n }];

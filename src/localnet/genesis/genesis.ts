@@ -32,15 +32,15 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time of both chains, which share it because the remote chain's client for the local chain includes it. */
+  /** Genesis time of both chains, because the remote chain's client for the local chain contains the local chain's genesis time. */
   readonly timeNs: bigint;
-  /** Powers of the genesis validators (at least one). */
+  /** Voting powers of the genesis validators, at least one. */
   readonly validatorPowers: readonly bigint[];
-  /** Default: the chains of the default localnet. */
+  /** The chains to create, by default the default localnet's chains. */
   readonly chains?: LocalnetChains;
   /** Genesis transactions that create the validators, if the chain's settings request them. */
   readonly genesisTxs?: readonly JsonValue[];
-  /** Profile for a new chain. Default: `specification`. An existing chain must already have this profile. */
+  /** Profile for a new chain, by default `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
   /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
@@ -51,7 +51,7 @@ export interface LocalnetGenesisOptions {
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
-/** Extra state for the local chain: `dex-demo` adds pools and limit orders, `hooks-demo` adds contracts with staking hooks. */
+/** Scenarios that add state to the local chain. `dex-demo` adds pools and limit orders, `hooks-demo` contracts with staking hooks. */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
@@ -59,25 +59,25 @@ export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 /** Initial coins of the consumer contract, enough for 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
-/** `update_period` of query 1, in blocks. */
+/** Update period of query 1, in blocks. */
 const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
 
-/** Settings of both light clients. As on real networks, the trusting period is 2/3 of the unbonding period. */
+/** Settings of the two chains' light clients for each other. As on real networks, the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** Facts about the local chain that the remote chain's client needs before the local chain's first block. */
+/** Predicted properties of the local chain, from which the remote chain's client is made before the local chain's first block. */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];
   readonly emptyAppHash: Uint8Array;
 }
 
-/** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */
+/** Returns the key seeds of a local chain's validators, which are public test keys. */
 export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
 }
@@ -110,8 +110,8 @@ export function remoteGenesis(
 }
 
 /**
- * Returns the local chain's first header before block 1 exists, for the remote chain's client. The header has test validators and
- * both chains' genesis time. The app hash is the empty state's, because only block 1 adds the genesis to the state.
+ * Predicts the local chain's first header before block 1 exists, for the remote chain's client. The header has test validators and
+ * both chains' genesis time. Its app hash belongs to an empty state, because only block 1 adds the genesis to the state.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -155,7 +155,7 @@ export function localGenesis(
   return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
-/** Returns the address of the chain's account with this name. Any other text is returned unchanged, as an address. */
+/** Returns the address of the chain's account with this name, or the text itself if no account has this name. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address
@@ -194,7 +194,7 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Replaces all balances, because the scenario uses additional denominations. */
+/** Adds the `dex-demo` scenario's state, and replaces all balances, because the scenario uses additional denominations. */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -247,7 +247,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 /** Returns the wasm module's genesis state: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
-  // Address of the first instance of the first code. `gen_msgs` creates this contract before calling it.
+  // The consumer is the first instance of the first code, which `gen_msgs` creates before the call.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   return {

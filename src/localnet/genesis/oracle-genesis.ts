@@ -5,7 +5,7 @@ import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { DEFAULT_MARKETS } from "../sidecar/markets.ts";
 import type { ChainProfile } from "../accounts/chains.ts";
 
-/** The asset in which the deployed chain pays validators. The symbol in its metadata identifies its price. */
+/** The asset in which the deployed chain pays validators. The symbol in the asset's metadata selects its price feed. */
 const REWARD = {
   denom: "untrn",
   metadata: {
@@ -24,7 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/** The deployed revenue program, with the specification's thresholds. A mean price exists even on a chain that is minutes old. */
+/** The deployed revenue program with the specification's thresholds, and a short TWAP window that suits a new chain. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },
@@ -35,7 +35,7 @@ const PROGRAMME: JsonObject = {
 };
 
 /**
- * Adds the sidecar's pairs, vote extensions from block 1 and, on a chain with the reward asset, a treasury for monthly payments.
+ * Adds the sidecar's currency pairs, vote extensions from block 1 and, if the chain uses the reward asset, a treasury for payments.
  */
 export function withOracle({ denom, bech32Prefix }: ChainProfile, doc: GenesisDoc): GenesisDoc {
   const pairs = DEFAULT_MARKETS.map(({ pair, decimals }, id) => {

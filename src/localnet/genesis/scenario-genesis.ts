@@ -27,8 +27,8 @@ export interface WasmState {
 }
 
 /**
- * Returns state for `hooks-demo`: `echo` emits hooks as events, and `voting-power` tracks stake. Both receive the first validator's
- * hooks.
+ * Returns the state for `hooks-demo`, in which the contract `echo` emits hooks as events and `voting-power` tracks stake. Both
+ * contracts receive the first validator's hooks.
  */
 export function seedHooksDemo(
   chain: ChainProfile,
@@ -73,7 +73,7 @@ function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: 
   };
 }
 
-/** Denominations that the scenario adds to the chain's own. */
+/** Denominations that `dex-demo` adds to the chain's native denomination. */
 const ATOM = "uibcatom";
 const USDC = "uibcusdc";
 /** Balance of each test account in each denomination, in micro units. */
@@ -164,7 +164,7 @@ function orderOf(
 
 /** A binary contract in the genesis of a new local chain. */
 export interface GenesisContract {
-  /** Uncompressed WebAssembly. */
+  /** The contract's uncompressed WebAssembly code. */
   readonly code: Uint8Array;
   /** Instantiation message. */
   readonly init: JsonValue;
@@ -184,7 +184,7 @@ interface WasmGenesis {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/** Adds contracts after the existing contracts. For each contract, `operator` uploads a separate code and instantiates it. */
+/** Appends contracts to the Wasm module's genesis. For each contract, `operator` uploads a separate code and instantiates it. */
 export function addContracts(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmGenesis,

@@ -6,7 +6,7 @@ import { channelMessage, channelPath, type Work } from "./work.ts";
 /** The channel that the IBC relayer opens if no transfer channel exists. */
 const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
-/** A connection's channels, as seen by both chains. */
+/** A connection's channels, as stored on both chains. */
 export interface BothEnds {
   /** Channels on the proving chain, at the proof height. */
   readonly proven: readonly ChannelView[];
@@ -17,8 +17,8 @@ export interface BothEnds {
 }
 
 /**
- * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. The steps
- * depend only on the state of both chains, so an IBC relayer that was killed continues where it left off.
+ * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. Because the
+ * steps depend only on both chains' state, a restarted IBC relayer continues an unfinished handshake.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -31,7 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** Returns the next step for two channel ends that belong together. In state INIT, `own` does not name its counterparty yet. */
+/** Returns the next step for two ends of the same channel. In state INIT, `own` does not contain its counterparty's id yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -42,7 +42,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   return isClosing ? [closeConfirm(own, theirs)] : [];
 }
 
-/** Returns the first handshake step of a transfer channel. Empty if either chain already has an end of a transfer channel. */
+/** Returns the first handshake step of a transfer channel, or no steps if either chain already has an end of one. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
   if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
@@ -68,7 +68,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns true if both ends use the transfer port. A contract may also open a channel to the transfer port. */
+/** Returns true if both ends use the transfer port, because a contract may open a channel from its own port to this port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

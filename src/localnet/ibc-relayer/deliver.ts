@@ -12,15 +12,15 @@ import { IbcRelayerError } from "./errors.ts";
 import type { IbcChain, Snapshot } from "./ibc-chain.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain to which messages are sent, and the backoff for messages that it has rejected. */
+/** The chain to which messages are sent, and the retry backoff for messages that the chain has rejected. */
 export interface Target {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
 }
 
-/** Maximum number of messages per transaction. Receiving a packet takes about 220,000 gas and 2 kB. */
+/** Maximum number of messages per transaction. A message that receives a packet takes about 220,000 gas and 2 kB. */
 const MAX_MESSAGES = 100;
-/** Maximum total size of the messages in a transaction, in bytes. CometBFT's mempool accepts 1 MiB. */
+/** Maximum total size of the messages in a transaction, in bytes, below the 1 MiB limit of CometBFT's mempool. */
 const MAX_BYTES = 600_000;
 /** Gas for the fee payment, which a simulation skips. */
 const FEE_GAS = 30_000n;
@@ -32,8 +32,8 @@ interface Load {
 
 /**
  * Sends as much of the work as fits in one transaction, preceded by the light-client update that the proofs need. If the chain
- * rejects a message, leaves it out and retries it later. Returns the work that was included in a block. Rejects with `ClientError`,
- * `RelayError` or `IbcRelayerError`.
+ * rejects a message, omits the message and retries it later. Returns the work that was included in a block. Rejects with
+ * `ClientError`, `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
   { chain, backoff }: Target,
@@ -57,7 +57,7 @@ export async function deliver(
   return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
-/** Builds the message that updates `chain`'s client to the newest header of `from`. Undefined if the client is up to date. */
+/** Returns the message that updates `chain`'s client to `from`'s newest header, or undefined if the client is up to date. */
 async function clientUpdate(
   chain: IbcChain,
   from: Snapshot,
@@ -77,8 +77,8 @@ async function clientUpdate(
 }
 
 /**
- * Limits the messages to {@link MAX_BYTES}. Always includes the first message, so that the chain itself rejects a message that is
- * too large.
+ * Returns the first messages that fit into {@link MAX_BYTES}. Always includes the first message, so that the chain itself rejects a
+ * message that is too large.
  */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
@@ -115,7 +115,7 @@ interface Refusal {
   readonly log: string;
 }
 
-/** Simulates and sends the messages. Returns undefined once the messages are in a block. */
+/** Sends the messages in one transaction. Returns undefined once the messages are in a block, or why the transaction had no effect. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -145,15 +145,15 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
 /** Gas limit for a client update, which uses about 200,000 gas including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
-/** Updates both chains' light clients if necessary. Returns true if any client was updated. Rejects like {@link deliver}. */
+/** Updates both chains' light clients if necessary. Returns true if any client was updated. Rejects with {@link deliver}'s errors. */
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
- * the client, and a connection is unusable once its client has expired. Clients are read again only when an update may be due.
+ * the client, and an expired client makes its connection unusable. Queries a client again only when an update may be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** For each chain, the other chain's header time from which the client may need an update. */
+  /** For each chain, when its client may next need an update, in the other chain's header time. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -198,7 +198,7 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected work, so that they do not block other work. Each cycle calls `retain` to discard old entries. */
+/** Delays retries of rejected work, so that the retries don't block other work. Each cycle calls `retain` to discard old entries. */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
@@ -212,7 +212,7 @@ export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => nu
       const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
       entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
     },
-    /** Removes all entries except those with these names, because the chains no longer need any other work. */
+    /** Removes the entries of work that the chains no longer need, i.e. all entries whose names are not in `names`. */
     retain: (names: ReadonlySet<string>) => {
       for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
     },

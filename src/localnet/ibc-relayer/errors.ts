@@ -8,15 +8,15 @@ type IbcRelayerErrorFacts =
   | { readonly code: "too-many-pages"; readonly pages: number }
   /** A node returned a value without its proof. */
   | { readonly code: "read-failed"; readonly key: string }
-  /** A transaction failed, but not because of one of its packets. */
+  /** A transaction failed for a reason other than one of its packets. */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
 /** Thrown to end a cycle of the IBC relayer. The next cycle starts after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**
- * Why a cycle failed: a node did not respond or its response was invalid, a light client could not be updated, a transaction had
- * no effect, a value could not be read, or the cycle took too long.
+ * Reasons why a cycle failed: no valid response from a node, a light client that could not be updated, a transaction without effect,
+ * a value that could not be read, or a cycle that exceeded its deadline.
  */
 export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "deadline", "other"] as const;
 

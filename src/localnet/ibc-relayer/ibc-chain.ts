@@ -10,10 +10,10 @@ import type { Moment } from "./work.ts";
 /** One of the two chains between which packets are relayed. */
 export interface IbcChain {
   readonly chainId: string;
-  /** The connection to the other chain. Only channels on this connection are relayed. */
+  /** Id of the connection to the other chain. The IBC relayer serves only this connection's channels. */
   readonly connectionId: string;
   readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
-  /** Reads the light client for the other chain. */
+  /** Queries for the chain's light client, which tracks the other chain. */
   readonly queries: Pick<
     LightClientQueries,
     "clientOfConnection" | "clientState" | "consensusState" | "consensusHeights"
@@ -42,9 +42,9 @@ export interface Snapshot {
   /** The newest header, which contains the state root of the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
-  /** The connection's channels at the height proven by the header. */
+  /** The connection's channels at the height whose state root the header contains. */
   readonly proven: readonly ChannelView[];
-  /** The connection's current channels. */
+  /** The connection's channels in the latest state. */
   readonly latest: readonly ChannelView[];
 }
 

@@ -3,15 +3,15 @@ import type { Channel, IdentifiedChannel } from "../../cosmos/proto/gen/ibc/core
 import { Query } from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import { IbcRelayerError } from "./errors.ts";
 
-/** One end of a channel on one chain. */
+/** A channel end on one chain, identified by port and channel id. */
 export interface ChannelEnd {
   readonly portId: string;
   readonly channelId: string;
 }
 
-/** A channel as one chain stores it. */
+/** A channel as stored on one of its two chains. */
 export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "ordering" | "version"> {
-  /** `channelId` is empty while the channel is in state INIT. */
+  /** The channel's end on the other chain. `channelId` is empty while the channel is in state INIT. */
   readonly counterparty: ChannelEnd;
 }
 
@@ -21,13 +21,13 @@ const PAGE_LIMIT = 1_000n;
 /** Maximum number of pages, enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
-/** Reads a chain's channels and packets. Height 0 is the latest height. All methods reject with `ClientError`. */
+/** Reads a chain's channels and packets. Height 0 selects the latest height. All methods reject with `ClientError`. */
 export type IbcReads = ReturnType<typeof createIbcReads>;
 
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, Query);
   return {
-    /** Returns a connection's channels. Rejects with `ClientError`, or with `IbcRelayerError` "too-many-pages". */
+    /** Returns all channels on a connection. Rejects with `ClientError`, or with `IbcRelayerError` "too-many-pages". */
     channels: (connection: string, height: bigint, signal: AbortSignal) =>
       allPages(async (key) => {
         const request = { connection, pagination: pageAt(key) };
@@ -41,7 +41,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
         const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
         return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
-      // The chain sorts sequences as text, so that 10 precedes 9.
+      // Sort numerically, because the chain returns sequences in text order, with 10 before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
     /** Returns the subset of `sequences` that this end has not received. */
@@ -68,7 +68,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       height: bigint,
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
-      // With an empty list, the chain would return all acknowledgements.
+      // Return early, because for an empty list the chain would return all acknowledgements.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
       const { acknowledgements } = await query("PacketAcknowledgements", request, signal, height);

@@ -31,15 +31,15 @@ export interface IbcRelayerDeps {
   readonly logger: Logger;
 }
 
-/** Deadline for a cycle. A cycle sends a transaction to each chain, and the sender gives up on a transaction after 30 s. */
+/** Deadline for a cycle, which sends at most one transaction to each chain and waits up to 30 s for each transaction. */
 const CYCLE_DEADLINE_MS = 120_000;
 /** Time between polls of the chains' heights. */
 const POLL_MS = 200;
-/** Maximum time between cycles while there is no new block. */
+/** Maximum time until the next cycle if neither chain makes a new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain and its counters since startup. */
+/** A chain, with counters for the IBC relayer's messages since startup. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -47,7 +47,7 @@ interface Side {
   snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
-  /** Time at which the IBC relayer first saw each of the oldest pending packets, keyed by packet name. */
+  /** When the IBC relayer first saw the oldest pending packets, keyed by packet name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
@@ -55,7 +55,7 @@ interface Side {
 
 /**
  * Creates an IBC relayer between two chains. The IBC relayer stores no state, because each cycle reads the pending packets from the
- * chains. If there is no transfer channel, it starts a handshake on the first chain.
+ * chains. If there is no transfer channel, the relayer starts a handshake on the first chain.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
@@ -155,7 +155,7 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains and sends the messages that they need. Returns the heights read, or undefined if a transaction was sent. */
+/** Reads both chains and relays between them. Returns the heights read, or undefined if a transaction was sent. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -232,7 +232,7 @@ async function serve(
 }
 
 /**
- * Waits for all promises to settle, because a pending transaction must not outlive its cycle, and then throws the first error, if
+ * Waits for all promises to settle, because a pending transaction must not outlive its cycle. Rejects with the first error, if
  * any.
  */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
@@ -244,8 +244,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, because a
- * chain that is too young to prove any state is polled too.
+ * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, so that
+ * polling stays slow even while a chain is too young to prove any state.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -13,7 +13,7 @@ import { WORK_KINDS } from "./work.ts";
 
 interface Seen {
   readonly status: IbcRelayerStatus;
-  /** Wall-clock time in ms. */
+  /** Current time, in ms since the Unix epoch. */
   readonly nowMs: number;
 }
 
@@ -23,17 +23,17 @@ const perChain = gaugesOf(["chain_id"], ({ status: { chains } }: Seen) =>
 
 const METRICS: StatusMetrics<Seen> = {
   relaywatch_ibc_relayer_state: {
-    help: "1 for the state of GET /ibc-relayer, 0 for the others: starting, carrying, blocked (a packet cannot be relayed), or failing (no cycle succeeds).",
+    help: "1 for the current state (as in GET /ibc-relayer), 0 for all other states: starting, carrying, blocked (a packet cannot be relayed), or failing (no cycle succeeds).",
     by: ["state"],
     read: ({ status, nowMs }) => oneOf(IBC_RELAYER_STATES, ibcRelayerHealth(status, nowMs).state),
   },
   relaywatch_ibc_relayer_last_cycle_timestamp_seconds: {
-    help: "Time at which the last successful cycle ended. Absent before the first one.",
+    help: "Time at which the last successful cycle ended. Absent before the first successful cycle.",
     read: ({ status: { lastCycleMs } }) => seconds(lastCycleMs),
   },
   relaywatch_ibc_relayer_failed_cycles_total: {
     type: "counter",
-    help: "Failed cycles by reason: node (no response or an invalid one), light-client (cannot be updated), transaction (had no effect), read (a value or its proof), deadline, other.",
+    help: "Failed cycles by reason: node (no valid response), light-client (cannot be updated), transaction (had no effect), read (a value or its proof is missing), deadline (took too long), other.",
     by: ["reason"],
     read: ({ status: { failures } }) => CYCLE_FAILURES.map((reason) => [reason, failures[reason]]),
   },
@@ -46,7 +46,7 @@ const METRICS: StatusMetrics<Seen> = {
     ),
   },
   relaywatch_ibc_relayer_last_message_timestamp_seconds: perChain(
-    "Time at which the IBC relayer last saw one of its messages in a chain's block. Absent before the first one.",
+    "Time at which the IBC relayer last saw one of its messages in a chain's block. Absent before the first message.",
     ({ lastDoneMs }) => seconds(lastDoneMs),
   ),
   relaywatch_ibc_relayer_refused_messages_total: {
@@ -67,7 +67,7 @@ const METRICS: StatusMetrics<Seen> = {
   ),
 };
 
-/** Registers the metrics of an IBC relayer. Each scrape reads their values from its status. */
+/** Registers an IBC relayer's metrics. Each scrape computes the values from the relayer's current status. */
 export function registerIbcRelayerMetrics(
   registry: Registry,
   status: () => IbcRelayerStatus,

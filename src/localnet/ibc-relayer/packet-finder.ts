@@ -14,12 +14,12 @@ interface PacketSearch {
   readonly sequences: readonly bigint[];
 }
 
-/** Number of packets to cache. A packet may be needed twice, first to receive it and later to time it out. */
+/** Maximum number of cached packets. The relayer may need a packet twice, first to deliver it and later to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
 /** Maximum number of pages to search, starting from the first missing packet. The next cycle continues the search. */
 const MAX_PAGES = 10;
-/** Maximum number of packets that a single call searches for individually. */
+/** Maximum number of packets that a single call of `find` searches for individually. */
 const MAX_SEARCHES = 10;
 
 /** CometBFT's search methods, with only the response fields that the finder reads. */
@@ -54,11 +54,11 @@ export function createPacketFinder(comet: BlockSearches) {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Failed searches per packet. Packets with the fewest failures come first, so pruned packets do not starve other packets. */
+  /** Number of failed searches per packet. Packets with fewer failures are searched first, so pruned packets don't starve others. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Searches a page of transactions. Returns the height of the first transaction, and whether more pages follow. */
+  /** Caches the packets on a page of search results. Returns the height of the first transaction, and whether more pages follow. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
@@ -120,7 +120,7 @@ export function createPacketFinder(comet: BlockSearches) {
   };
 }
 
-/** Returns the first of the values with the lowest rank. */
+/** Returns the value with the lowest rank, and the first such value on a tie. */
 function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
   let least: { readonly value: bigint; readonly rank: number } | undefined;
   for (const value of values) {
@@ -162,7 +162,7 @@ interface RpcEvent {
 /** A packet that a chain has sent, or has received and acknowledged. */
 export interface PacketRecord {
   readonly packet: Packet;
-  /** Empty for a sent packet. */
+  /** The receiver's acknowledgement, or empty for a sent packet. */
   readonly acknowledgement: Uint8Array;
 }
 

@@ -6,13 +6,13 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { PacketRecord } from "./packet-finder.ts";
 import { channelMessage, channelPath, type Moment, nextReceivePath, packetPath, type Work } from "./work.ts";
 
-/** Messages needed for packets in one direction. */
+/** Messages that relay the packets in one direction. */
 export interface PacketPlan {
   /** Messages for the chain that receives the packets. */
   readonly toDestination: readonly Work[];
   /** Messages for the chain that sent the packets. */
   readonly toSource: readonly Work[];
-  /** Number of sent, unacknowledged packets. */
+  /** Number of sent packets that are neither acknowledged nor timed out. */
   readonly pending: number;
   /** Names of each channel's pending packets with the lowest sequences. */
   readonly oldest: readonly string[];
@@ -73,7 +73,7 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** State of the packets on one channel that the source has provably sent. */
+/** State of the packets that the source has provably sent on one channel. */
 interface PacketState {
   /** Packets that the destination has not received, according to its latest state. */
   readonly missing: readonly bigint[];
@@ -92,7 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Check the latest state too, because packets may have been relayed since, and a node rejects redundant messages.
+  // Also check the latest state, because packets may have been relayed since the proof height, and nodes reject redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -107,7 +107,7 @@ async function readPacketState(
   };
 }
 
-/** Plans acknowledgements. A packet that its application has not acknowledged yet is pending, not unreadable. */
+/** Plans acknowledgements. A packet that the receiving application has not acknowledged yet is pending, not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -122,7 +122,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the packets that were found. On an ordered channel, omits all packets after the first packet that was not found. */
+/** Returns the found packets, sorted by sequence. On an ordered channel, omits all packets after the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -151,7 +151,7 @@ async function planMissing(
   return { toDestination, toSource, unreadable: missing.length - found.size };
 }
 
-/** Adds the work for one packet. Returns true if this work delivers the packet. */
+/** Adds the message that one packet needs to the plan. Returns true if the message delivers the packet. */
 function planOne(
   { packet }: PacketRecord,
   destination: Destination,
@@ -173,7 +173,7 @@ function planOne(
   }
 }
 
-/** Provable state of the packets' destination. */
+/** State at the proof height of the channel end that receives the packets. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
@@ -198,11 +198,11 @@ export function packetAction(
   if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
   if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";
   if (end.state !== State.STATE_OPEN) return "wait";
-  // The packet can be included in the next block at the earliest.
+  // Compare the timeout with the next block's height, because the next block is the first that can include the packet.
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** Returns true if the timeout has passed. A timeout of 0 never passes. */
+/** Returns true if the packet's timeout height or time has passed. A timeout of 0 never passes. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -214,7 +214,7 @@ function hasElapsed(
   return isHeightOver || (timeoutTimestamp !== 0n && timeNs >= timeoutTimestamp);
 }
 
-/** Returns the work that delivers a packet. The source proves that it sent the packet. */
+/** Returns the work that delivers a packet, with the source's proof that it sent the packet. */
 export function receive(packet: Packet): Work {
   return {
     kind: "receive",
@@ -228,7 +228,7 @@ export function receive(packet: Packet): Work {
   };
 }
 
-/** Returns the work that delivers an acknowledgement. The destination proves that it wrote the acknowledgement. */
+/** Returns the work that delivers an acknowledgement, with the destination's proof that it wrote the acknowledgement. */
 export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   return {
     kind: "acknowledge",
@@ -243,7 +243,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** Returns the work that times out a packet. The destination proves that it did not receive the packet before the timeout. */
+/** Returns the work that times out a packet, with the destination's proof that it did not receive the packet before the timeout. */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -258,7 +258,7 @@ export function timeOut(packet: Packet, destination: Destination): Work {
   };
 }
 
-/** Like {@link timeOut}, but the destination also proves that its channel end is closed. */
+/** Like {@link timeOut}, but with an additional proof that the destination's channel end is closed. */
 export function timeOutOnClose(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -282,8 +282,8 @@ function missingPath(packet: Packet, { end }: Destination): string {
 }
 
 /**
- * Returns the next sequence to receive. For an unordered channel, which has none, returns 1, because messages require a value above
- * 0.
+ * Returns the sequence of the next packet to receive. An unordered channel has no such sequence, and returns 1, because messages
+ * require a value above 0.
  */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;

@@ -12,9 +12,9 @@ import { enumName } from "../../platform/base/text.ts";
 
 /** The IBC relayer's progress and its view of both chains. */
 export interface IbcRelayerStatus {
-  /** When the last successful cycle ended, in wall-clock ms. Undefined before the first successful cycle. */
+  /** When the last successful cycle ended, in wall-clock ms, or undefined before the first successful cycle. */
   readonly lastCycleMs: number | undefined;
-  /** Why the last cycle failed. Undefined if it succeeded. */
+  /** Why the last cycle failed, or undefined if the last cycle succeeded. */
   readonly error: string | undefined;
   /** Number of failed cycles since startup, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
@@ -24,17 +24,17 @@ export interface IbcRelayerStatus {
 /** A chain and the packets that it has sent. */
 interface IbcChainStatus {
   readonly chainId: string;
-  /** The connection's current channels. */
+  /** The connection's channels in the chain's latest state. */
   readonly channels: readonly ChannelView[];
   /** Number of packets in flight, i.e. packets that this chain has sent and that are not yet acknowledged. */
   readonly pending: number;
-  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms. Undefined if no packet is in flight. */
+  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
   /** Number of pending packets that cannot be relayed, because the nodes have pruned the packet or its acknowledgement. */
   readonly unreadable: number;
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms. Undefined if it never has. */
+  /** When the IBC relayer last saw one of its messages in this chain's blocks, in wall-clock ms, or undefined if never. */
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;
@@ -43,8 +43,8 @@ interface IbcChainStatus {
 }
 
 /**
- * Time without a cycle after which the IBC relayer is failing. A cycle takes a few blocks at most, and an idle IBC relayer starts
- * one every five seconds or sooner.
+ * Time since the last successful cycle after which the IBC relayer's state is `failing`. A cycle takes a few blocks at most, and an
+ * idle IBC relayer starts a cycle at least every five seconds.
  */
 const STALE_AFTER_MS = 30_000;
 
@@ -53,7 +53,7 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/** Returns the state: failing after an error or 30 s without a cycle, blocked if a packet is rejected or unreadable. */
+/** Returns the health state, e.g. failing after an error or 30 s without a cycle, or blocked by a rejected or unreadable packet. */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,

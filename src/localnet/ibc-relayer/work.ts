@@ -7,7 +7,7 @@ import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Kinds of work that the status counts. */
+/** Kinds of relayed messages, which the status counts separately. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
 export type WorkKind = (typeof WORK_KINDS)[number];
@@ -15,17 +15,17 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 /** A message that a chain needs, and the paths to prove on the other chain. */
 export interface Work {
   readonly kind: WorkKind;
-  /** Name that identifies the work on its chain, e.g. `receive transfer/channel-0/7`. The name is the same in every cycle. */
+  /** Name that identifies the work on its chain in every cycle, such as `receive transfer/channel-0/7`. */
   readonly name: string;
-  /** Paths in the other chain's `ibc` store. */
+  /** Paths to prove in the other chain's `ibc` store. */
   readonly paths: readonly string[];
-  /** Builds the message. The order of its `proofs` matches the order of `paths`. */
+  /** Builds the message from `proofs` in the order of `paths`. */
   readonly message: (proven: Proven) => WireMessage;
 }
 
 /** Proofs for a message, with the proof height and the message's signer. */
 interface Proven {
-  /** Proofs, each encoded as `MerkleProof`. */
+  /** One encoded `MerkleProof` per path, in the order of the paths. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
   /** The IBC relayer's bech32 address on the chain that receives the message. */
@@ -60,7 +60,7 @@ export interface ProofPoint {
   readonly height: bigint;
 }
 
-/** Height and time of a header. */
+/** Height and time of a block header; the time is in nanoseconds since the Unix epoch. */
 export interface Moment extends ProofPoint {
   readonly timeNs: bigint;
 }
@@ -98,10 +98,10 @@ function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Ar
   return writer.finish();
 }
 
-/** Protobuf tag of field 1 (length-delimited). */
+/** Protobuf tag of a length-delimited field 1: (1 << 3) | 2. */
 const FIRST_FIELD_TAG = 10;
 
-// ICS-24 paths, as ibc-go stores them.
+// ICS-24 paths, which are the keys in ibc-go's store.
 
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;

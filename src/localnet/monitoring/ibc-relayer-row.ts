@@ -32,7 +32,7 @@ export const IBC_RELAYER_ROW: RowSpec = {
         ),
       ],
       {
-        description: "GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
+        description: "GET /ibc-relayer of the control API returns why the relayer is blocked or failing.",
         states: STATES,
         emptyText: EMPTY,
       },

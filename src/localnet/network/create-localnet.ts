@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** Genesis options for a new chain. The scenario and the contracts apply only to the local chain. */
+/** Genesis options for a new chain. `scenario` and `contracts` apply only to the local chain. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
@@ -46,46 +46,46 @@ type NewChainOptions = Pick<
 export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Validator powers of the local chain, for the remote chain. If absent, the remote chain has no client for the local chain. */
+  /** Voting powers of the local chain's validators. If absent, the remote chain's genesis has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
-  /** Genesis document for a new chain, e.g. an export. Default: the localnet's genesis. */
+  /** Genesis document for a new chain, for example an export, or by default the localnet's genesis. */
   readonly genesis?: GenesisDoc;
 }
 
 export interface LocalnetOptions {
   /** The chains to run in this process. The other chain may run in a different process. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
-  /** Profiles of both chains. Default: the default localnet's. */
+  /** Profiles of both chains, by default the default localnet's profiles. */
   readonly profiles?: LocalnetChains;
   /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains' state is in memory. */
   readonly home?: string;
-  /** Number of recent blocks that a chain retains; 0 retains all blocks. Default: the node's default. */
+  /** Number of recent blocks that a chain retains, or 0 to retain all blocks. If undefined, the node's default applies. */
   readonly keepBlocks?: number;
   /** Time between the starts of consecutive blocks. */
   readonly blockTimeMs: number;
   /** RPC URL of a remote chain in another process, from which a new local chain reads a header and the genesis time. */
   readonly remoteRpcUrl: string;
-  /** The local chain's price sidecar. */
+  /** Options for the local chain's price sidecar. If absent, the chain has no sidecar. */
   readonly oracle?: OracleOptions;
   /** The control API. If absent, the localnet has no control API. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
-    /** Additional routes, e.g. for the sidecar's faults. */
+    /** Additional routes, for example to inject the sidecar's faults. */
     readonly routes?: readonly ApiRoute[];
-    /** The program's version, which `/openapi.json` contains. */
+    /** The program's version, which `/openapi.json` reports. */
     readonly version?: string;
   };
 }
 
 export interface LocalnetDeps {
   readonly clock: Clock;
-  /** The chains' clock. Default: a new clock, set to the current time of `clock`. */
+  /** The chains' clock, by default a new clock that starts at `clock`'s current time. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
-  /** Returns a chain's servers in addition to RPC and metrics, e.g. REST and gRPC. */
+  /** Returns a chain's servers in addition to RPC and metrics, such as REST and gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
-  /** Returns a chain's extension. Default: none. */
+  /** Returns a chain's optional modules and queries, by default none. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
 
@@ -95,14 +95,14 @@ type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock
 interface ChainExtension {
   readonly modules?: ModuleSet;
   readonly tracer?: GasTracer;
-  /** Additional `abci_query` paths of the node. */
+  /** Additional paths that the node's `abci_query` method serves. */
   readonly queries?: NodeDeps["queries"];
 }
 
 /** A localnet whose servers are all listening. */
 export interface RunningLocalnet {
   readonly chains: Readonly<Partial<Record<ChainPart, RunningNode>>>;
-  /** Undefined if the localnet has no control API. */
+  /** Port of the control API, or undefined if the localnet has no control API. */
   readonly controlPort: number | undefined;
 }
 
@@ -124,7 +124,7 @@ export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): L
   const control = createControl(options, deps, { local, remote });
   const services = [remote, local, control].filter((one) => one !== undefined);
   const ready = whenReady(local, remote, control);
-  // `run` rejects with the same error, so a caller may ignore `ready`.
+  // Prevent an unhandled rejection if the caller ignores `ready`, because `run` rejects with the same error.
   ready.catch(() => {});
   const run = async (signal: AbortSignal): Promise<void> => {
     if (options.home !== undefined) finishRevert(options.home);
@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns the genesis in the home or else in the options. Throws `NodeError` if its profile is not the chosen profile. */
+/** Returns the home's genesis or, in a new home, the options' genesis. Throws `NodeError` if its profile is not the chosen profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +201,7 @@ function existingGenesis(
   );
 }
 
-/** Creates the local chain. Reads from the remote chain only on the first start; later starts use the genesis in the home. */
+/** Creates the local chain's node. Reads from the remote chain only on the first start; later starts use the genesis in the home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,
@@ -227,7 +227,7 @@ function createLocal(
             });
           return document;
         }
-        // If the RPC port is 0, the bound port is only known once the remote chain is ready.
+        // If the RPC port option is 0, the port is only known once the remote chain is ready.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: chains.remote.chainId, timeoutMs: REMOTE_WAIT_MS };

@@ -44,8 +44,8 @@ export async function fetchRemoteStart(
           const header = checkChain(parseSignedHeader(commit["signed_header"]), remote.chainId);
           return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
-          // If the RPC server belongs to another chain, the configuration is wrong. Other errors may go away once the remote
-          // chain is up.
+          // Give up if the RPC server belongs to another chain, because the configuration is wrong. Retry after other errors,
+          // which may go away once the remote chain is up.
           if (error instanceof RemoteChainError || inner.aborted) throw error;
           lastError = error;
         }
@@ -91,7 +91,7 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/** Nodes serve proofs from height 2 on, and the state root of height 2 is in the header of block 3. */
+/** The first block that proves state: nodes serve proofs from height 2 on, and block 3's header has height 2's state root. */
 const FIRST_PROVING_BLOCK = 3n;
 
 /** Makes a new chain's first blocks without pauses, so that relayers can prove its state right away. */

@@ -22,9 +22,7 @@ const CONNECTION = "connection-0";
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/**
- * Time between polls for a transaction: less than the block time of one second, because the IBC relayer waits for each transaction.
- */
+/** Time between polls for a transaction, shorter than the block time, because the IBC relayer waits for each transaction. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 

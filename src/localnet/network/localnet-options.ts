@@ -18,23 +18,23 @@ export interface LocalnetDaemonOptions
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
-  /** Profiles of both chains. Default: the default localnet's. */
+  /** Profiles of both chains, by default the default localnet's profiles. */
   readonly chains?: LocalnetChains;
-  /** Accounts of the relayers. Default: the default localnet's. */
+  /** Accounts with which the relayers sign, by default the default localnet's accounts. */
   readonly roles?: LocalnetRoles;
   /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
-  /** Number of recent blocks that a chain retains; 0 retains all blocks. Undefined for the node's default. */
+  /** Number of recent blocks that a chain retains, 0 to retain all blocks, or undefined to use the node's default. */
   readonly keepBlocks: number | undefined;
-  /** Voting powers of the genesis validators. */
+  /** Voting power of each genesis validator, by chain. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas that simulated users use per block of the local chain, which must run in this process. Default: none. */
+  /** Gas per block for simulated users of the local chain, which must run in this process. If undefined, there are no such users. */
   readonly trafficGas?: bigint | undefined;
-  /** Access to the chains' HTTP servers. `origins` applies only to RPC and REST. */
+  /** Access restrictions of the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;
-  /** The control API's token. If undefined, the localnet has no control API. */
+  /** Bearer token for the control API. If undefined, the localnet has no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of neighbouring daemons, to which the localnet's own page links. If absent, the page has no such links. */
+  /** Pages of other daemons, to which the localnet's page links. If absent, the page has no such links. */
   readonly links?: PublicLinks;
 }
 
@@ -45,7 +45,7 @@ export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }
 
-/** Returns options for the chains in this process. Undefined if neither chain runs in this process. */
+/** Returns options for the chains in this process, or undefined if neither chain runs in this process. */
 export function chainOptions({
   parts,
   ports,

@@ -33,7 +33,7 @@ export interface OverviewDeps {
   /** The chains that this process has started so far. */
   readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
   readonly faults: FaultControl;
-  /** Returns the IBC relayer's status. Undefined if the IBC relayer does not run in this process. */
+  /** Returns the IBC relayer's status, or is undefined if the IBC relayer does not run in this process. */
   readonly ibcRelayer: (() => IbcRelayerStatus) | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
   readonly accounts: readonly LocalnetAccount[];
@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** A chain is considered stopped if it makes no block for this long, measured by the chain's clock. */
+/** Time without a new block, by the chain's clock, after which the page shows the chain as stopped. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -174,11 +174,11 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // If a state is merely not known yet, nobody can act on it.
+  // Don't ask the operator to look at a part whose state is not known yet.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
-/** Maximum number of transactions listed, and of blocks searched for transactions. */
+/** The page lists at most {@link MAX_TXS} transactions, found in at most {@link MAX_BLOCKS} blocks. */
 const MAX_TXS = 5;
 const MAX_BLOCKS = 50n;
 
@@ -244,7 +244,7 @@ function txSection(view: NodeView | undefined): Html {
   })}`;
 }
 
-/** Lists and counts messages: "UpdateClient, 3 × SubmitQueryResult". */
+/** Lists and counts messages, for example as "UpdateClient, 3 × SubmitQueryResult". */
 function messagesText(types: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -293,7 +293,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   )}</ul></details>`;
 }
 
-/** Exponent of the display unit, which is a million base units. */
+/** Decimal exponent of the display unit: one display unit is 10^6 base units. */
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {
@@ -319,7 +319,7 @@ export function overviewRoutes(
   { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly ApiRoute[] {
-  // The daemons of a default localnet listen on its ports, no matter who starts them.
+  // Link to the ports that a default localnet's daemons use, because this process doesn't know which daemons are running.
   const known = {
     relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
     watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,

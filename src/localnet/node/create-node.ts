@@ -41,25 +41,25 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
-  /** Chain name in its own modules' type URLs, e.g. "neutron". */
+  /** Chain name in the type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
-  /** Directory of the database. If absent, the chain is in memory only. */
+  /** Directory that contains the database. If absent, the chain is stored only in memory. */
   readonly home?: string;
-  /** Number of recent blocks to retain; 0 retains all. Default: 100,000 with a home, 10,000 in memory. */
+  /** Number of recent blocks to retain, or 0 to retain all, by default 100,000 with a home and 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Time between the starts of consecutive blocks. Default: 1 s. */
+  /** Time between the starts of consecutive blocks, by default 1 s. */
   readonly blockTimeMs?: number;
-  /** CPU time limit for a query or simulation. Default: 500 ms. */
+  /** CPU time limit for a query or simulation, by default 500 ms. */
   readonly queryTimeMs?: number | undefined;
   /** If true, the node makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign blocks on this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Bech32 prefix of consensus addresses, e.g. "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses, such as "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
-  /** Deadline for `broadcast_tx_commit`. Default: 10 s. */
+  /** Deadline for `broadcast_tx_commit`, by default 10 s. */
   readonly commitTimeoutMs?: number;
 }
 
@@ -72,13 +72,13 @@ export interface NodeDeps {
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** Called before the first new block, with the last block's time or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
-  /** Servers in addition to RPC and metrics, e.g. REST and gRPC. */
+  /** Servers in addition to RPC and metrics, such as REST and gRPC. */
   readonly servers?: readonly ServerFactory[];
-  /** Returns additional `abci_query` paths. Default: only the application's paths. */
+  /** Returns handlers for `abci_query` paths in addition to the application's paths. */
   readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
 }
 
-/** Parts that the node's own `abci_query` paths can read. */
+/** Parts of the node that handlers for additional `abci_query` paths can read. */
 interface QueriedParts {
   readonly app: Application;
   readonly store: BlockStore;
@@ -92,11 +92,11 @@ export interface RunningNode {
   readonly control: NodeControl;
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
-  /** Bound ports by server name: "rpc", "metrics", and the names from `NodeDeps.servers`. */
+  /** Bound ports, keyed by server name ("rpc", "metrics", and the names from `NodeDeps.servers`). */
   readonly ports: ReadonlyMap<string, number>;
 }
 
-/** A chain in this process. `run` may be called only once. */
+/** A node that runs one chain in this process. `run` may be called only once. */
 export interface Node extends Service {
   /** Resolves once all servers are listening, before the first block. Rejects if the node fails to start. */
   readonly ready: Promise<RunningNode>;
@@ -104,9 +104,9 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** Blocks on disk: about 1.4 GB, at 14 kB per block. */
+/** Default number of blocks to retain on disk, about 1.4 GB at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** Blocks in memory: about 140 MB, at 14 kB per block. */
+/** Default number of blocks to retain in memory, about 140 MB at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
@@ -153,7 +153,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // If a server failed to listen, only the servers before it are open.
+      // Close only the servers that are listening: if one failed to listen, the servers after it were never opened.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
@@ -176,7 +176,7 @@ async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSig
 
 type Parts = ReturnType<typeof assemble>;
 
-/** Creates all parts except the servers. */
+/** Creates all parts of the node except the servers. */
 function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc) {
   const app = deps.createApp(store.state, genesis);
   const state = loadChainState(store, app, genesis);
@@ -262,12 +262,12 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     production,
     metrics,
     view,
-    /** Continues from an earlier height, to which the store must already have been truncated. */
+    /** Continues from an earlier height, to which the caller has already truncated the store. */
     goBack,
   };
 }
 
-/** Returns true if the chain can continue without this validator, i.e. if the others have more than two thirds of the power. */
+/** Returns true if all other validators have more than two thirds of the power, so that the chain can continue without this one. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -287,7 +287,7 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
 
 /** Validators whose votes are counted in the metrics. */
 interface Voters {
-  /** Address of the first validator. Undefined if the chain has no validators. */
+  /** Address of the first validator, or undefined if the chain has no validators. */
   readonly own: Uint8Array | undefined;
   readonly commits: ExtendedCommits | undefined;
   readonly set: () => readonly Uint8Array[];

@@ -29,11 +29,11 @@ interface ViewDeps {
   readonly genesis: GenesisDoc;
   readonly moniker: string;
   readonly queryTimeMs: number;
-  /** The node's own `abci_query` paths. */
+  /** Handlers for `abci_query` paths that the node itself serves. */
   readonly queries: NodeQueries;
 }
 
-/** Number of validator sets to cache. Computing a set takes up to 64 rotations, and light clients repeat requests. */
+/** Maximum number of cached validator sets. Computing a set takes up to 64 rotations, and light clients repeat requests. */
 const CACHED_SETS = 256;
 
 export function createSetCache(): ViewDeps["sets"] {
@@ -127,10 +127,10 @@ export function createBlockListeners(logger: Logger) {
   };
 }
 
-/** Number of removed blocks to remember after a revert. A relayer updates a client to one of the newest blocks. */
+/** Maximum number of removed block hashes that a revert returns. Relayers update clients only to the newest blocks. */
 const MAX_REMOVED_HASHES = 1_000;
 
-/** Commands for a running local chain. Real networks have no such commands. */
+/** Commands that control a running local chain, such as halt and revert. Real networks have no such commands. */
 export type NodeControl = ReturnType<typeof createNodeControl>;
 
 export function createNodeControl(deps: {
@@ -145,7 +145,7 @@ export function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
-    /** Requests prices for the votes in the next block, as before each timed block. Rejects only on abort. */
+    /** Requests the prices for the next block's votes, as happens before each timed block. Rejects only if the signal aborts. */
     vote: production.vote,
     isHalted: production.isHalted,
     /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
@@ -153,7 +153,7 @@ export function createNodeControl(deps: {
       for (let made = 0; made < count; made++) production.produceNow();
       return engine.state().height;
     },
-    /** Snapshots, ordered by id. A snapshot is lost when its block is pruned. */
+    /** Returns the chain's snapshots, ordered by id. A snapshot is lost when its block is pruned. */
     snapshots: store.snapshots,
     /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` if there is no block yet. */
     takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => {
@@ -166,10 +166,7 @@ export function createNodeControl(deps: {
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    /**
-     * Reverts to a snapshot's block. Any error is final and stops the node. Returns the hashes of the newest removed
-     * blocks.
-     */
+    /** Reverts to a snapshot's block and returns the hashes of the newest removed blocks. Any error is final and stops the node. */
     revert: (height: bigint): readonly Uint8Array[] => {
       let removed: readonly Uint8Array[] = [];
       production.between(() => {
@@ -181,7 +178,7 @@ export function createNodeControl(deps: {
     },
     /** Rejects transactions that update a light client to a block that the other chain has removed. */
     rejectHeaders: removedHeaders.reject,
-    /** Replaces the list of absent validators (20-byte addresses). These validators stop signing, and all other validators sign. */
+    /** Replaces the list of absent validators (20-byte addresses), so that all validators except these sign. */
     setAbsent: validators.setAbsent,
     /** Returns the addresses of absent validators, in lower-case hex. */
     absent: validators.absent,
@@ -192,8 +189,8 @@ export function createNodeControl(deps: {
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
     /**
-     * Schedules a new power for the validator with this 32-byte seed; 0 removes the validator. The next block contains the
-     * change. Returns the 20-byte address. Throws `NodeError` `bad-validator-update`.
+     * Schedules a new power for the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the
+     * validator's 20-byte address. Throws `NodeError` `bad-validator-update`.
      */
     setValidator: (seed: Uint8Array, power: bigint): Uint8Array =>
       validators.schedule(seed, power, engine.state().nextValidators).address,

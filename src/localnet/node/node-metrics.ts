@@ -14,11 +14,11 @@ import type { Mempool } from "./consensus/mempool.ts";
 /** Metrics of a node, with the same names, types and help texts as a CometBFT node. */
 export type NodeMetrics = ReturnType<typeof createNodeMetrics>;
 
-/** Facts about the chain and the process that a node's metrics need. */
+/** The chain and process information that a node's metrics report. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
-  /** Height of the last block at startup. 0 before the first block. */
+  /** Height of the last block at startup, or 0 if there is no block. */
   readonly height: bigint;
 }
 
@@ -28,7 +28,7 @@ export function createNodeMetrics(options: NodeMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   families.startTime.set(options.startTimeMs / 1000);
-  // CometBFT reports the height in consensus, i.e. the height of the next block.
+  // Report the next block's height, because CometBFT's metric is the height in consensus.
   families.height.set(chain, Number(options.height) + 1);
   families.mempoolFailed.inc(chain, 0);
   families.mempoolRechecked.inc(chain, 0);
@@ -39,7 +39,7 @@ export function createNodeMetrics(options: NodeMetricsOptions) {
     chainId: options.chainId,
     /** Counts a transaction that the mempool accepted. */
     observeMempoolTx: (bytes: number): void => families.txSize.observe(chain, bytes),
-    /** Records a committed block. `mempool` is the mempool after the block. */
+    /** Records a committed block, and the state of the mempool after the block. */
     observeBlock: (produced: ProducedBlock, mempool: Mempool) => {
       observeHeader(families, chain, produced);
       observeSigners(families, chain, produced);
@@ -88,7 +88,7 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  // CometBFT exports these three metrics only for the node's own validator. Here, the node signs for all validators.
+  // Export these three metrics for every validator, because this node signs for all. CometBFT exports only the node's own validator.
   for (const { address, power } of validators) {
     const labels = { ...chain, validator_address: upperHex(address) };
     families.validatorPower.set(labels, Number(power));

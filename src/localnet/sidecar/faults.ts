@@ -28,12 +28,12 @@ export const SIDECAR_FAULTS = {
 
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
-/** Faults that are currently on. */
+/** The set of faults that are currently on. */
 export interface FaultSet {
   readonly has: (name: FaultName) => boolean;
 }
 
-/** Names of all faults, in table order. */
+/** Names of all sidecar faults, in the order of {@link SIDECAR_FAULTS}. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
 function isFaultName(name: string): name is FaultName {

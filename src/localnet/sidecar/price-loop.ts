@@ -6,7 +6,7 @@ import type { SidecarFamilies } from "./sidecar-families.ts";
 export interface PriceLoopOptions {
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Maximum age of a feed's price. Older prices are ignored. */
+  /** Age above which the loop ignores a feed's price. */
   readonly maxPriceAgeMs: number;
   /** Pairs that have no price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
@@ -14,9 +14,9 @@ export interface PriceLoopOptions {
 }
 
 export interface PriceSnapshot {
-  /** Prices by pair, as scaled integers, sorted by pair. Pairs without a price are omitted. */
+  /** Prices by pair, as scaled integers, sorted by pair, without pairs that have no price. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** Time of the last tick. Undefined before the first tick. */
+  /** Time of the last tick, or undefined before the first tick. */
   readonly tickedAtMs: number | undefined;
 }
 
@@ -29,13 +29,13 @@ interface LoopState {
   /** Time of the last price, by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
-  /** Time of the last failed market-map request. */
+  /** Time of the last failed request for the market map. */
   failedMapMs: number;
   prices: ReadonlyMap<string, bigint>;
   tickedAtMs: number | undefined;
 }
 
-/** Creates a loop that has not ticked yet. The same seed and ticks produce the same prices. */
+/** Creates a price loop that has not ticked yet. The same seed and ticks produce the same prices. */
 export function createPriceLoop(options: PriceLoopOptions) {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
@@ -69,10 +69,10 @@ export function createPriceLoop(options: PriceLoopOptions) {
   };
 }
 
-/** Time between a sidecar's requests to the node for the market map. */
+/** Time between the requests in which a sidecar asks its node for the market map. */
 const MARKET_MAP_MS = 10_000;
 
-/** Records a failed request for the market map, if one is due. */
+/** Records a failed request for the market map, at most once per {@link MARKET_MAP_MS}. */
 function recordMissingMap(families: SidecarFamilies, state: LoopState, nowMs: number): void {
   if (nowMs - state.failedMapMs < MARKET_MAP_MS) return;
   state.failedMapMs = nowMs;
@@ -96,7 +96,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records a tick's communication with a provider. Returns false if there was none. */
+/** Records a tick's communication with a provider, and returns false if the tick had none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -195,7 +195,7 @@ function feedKey(feed: Feed): string {
   return `${feed.provider} ${feed.offChainTicker}`;
 }
 
-/** A random walk of the markets' prices. The same seed produces the same prices. */
+/** A random walk that simulates the markets' prices. The same seed produces the same prices. */
 type PriceWalk = ReturnType<typeof createPriceWalk>;
 
 const STEP_PARTS_PER_MILLION = 200;
@@ -212,9 +212,9 @@ export function createPriceWalk(markets: readonly Market[], seed: number) {
     }
   };
   return {
-    /** Moves each price by at most 0.02 %. Each price stays within 10 % of its initial value. */
+    /** Moves each price by at most 0.02 %, and keeps it within 10 % of its initial value. */
     step,
-    /** Returns the current price as a scaled integer. Undefined if the pair is unknown. */
+    /** Returns the current price as a scaled integer, or undefined if the pair is unknown. */
     price: (pair: string): bigint | undefined => prices.get(pair),
     /** The walk's random number generator, uniform in [0, 1). */
     random,
@@ -226,7 +226,7 @@ function clamp(price: bigint, start: bigint): bigint {
   return minInt(maxInt(price, (start * 9n) / 10n), (start * 11n) / 10n);
 }
 
-/** The mulberry32 generator, whose 32 bits of state are enough for simulated prices. */
+/** Creates a mulberry32 random number generator, whose 32 bits of state are enough for simulated prices. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -258,17 +258,17 @@ function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { r
 
 interface SocketState {
   connected: boolean;
-  /** Time of the last failed dial. */
+  /** Time of the last failed attempt to connect. */
   failedDialMs: number;
 }
 
-/** Time between a failed dial and the next attempt. */
+/** Time between a failed attempt to connect to a WebSocket provider and the next attempt. */
 const RECONNECT_MS = 10_000;
 
 /** Number of failed reads after which a deployed sidecar gives up on a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/** Records a WebSocket provider's message or, if the connection is lost, a failed dial. Returns false if there was neither. */
+/** Records a WebSocket provider's message or failed connection attempt. Returns false if the tick had neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -300,17 +300,17 @@ function recordWebSocketProvider(
 }
 
 interface ProviderFailure {
-  /** Value of the `code` label: the error code of a deployed sidecar, or the HTTP status. */
+  /** Value of the `code` label, i.e. a deployed sidecar's error code or the HTTP status. */
   readonly code: string;
   /** Value of the `internal_status` label for REST providers. */
   readonly text: string;
-  /** HTTP status from a REST provider. A missing response is recorded as 500. */
+  /** HTTP status from a REST provider. The sidecar records a missing response as 500. */
   readonly httpStatus?: number;
-  /** True if the connection to the WebSocket provider is lost. If not set, the provider's messages arrive but are unusable. */
+  /** True if the connection to the WebSocket provider is lost. If absent, the provider's messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 
-/** Failures of a single provider, with the faults that cause them. */
+/** Failures of a single provider, each with the fault that causes it and the provider's name. */
 const SINGLE: readonly (readonly [FaultName, string, ProviderFailure])[] = [
   ["provider-rate-limited", "kraken_api", { code: "1", text: "rate limit exceeded", httpStatus: 429 }],
   ["provider-blocked", "kraken_api", { code: "451", text: "unknown error", httpStatus: 451 }],
@@ -325,10 +325,10 @@ const LOST: ProviderFailure = {
   disconnected: true,
 };
 
-/** Duration of each phase while a connection flaps: connected, then disconnected. */
+/** Duration of each phase, connected or disconnected, while a connection flaps. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at this time. Undefined if the provider works. */
+/** Returns how a provider fails at this time, or undefined if the provider works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)

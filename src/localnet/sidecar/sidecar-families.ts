@@ -1,13 +1,13 @@
 import { formatGoFloat as formatFiniteGoFloat } from "../../platform/base/go-json.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Prefix of metric names: `connect` in the specification, `side_car` in deployed sidecars. */
+/** Prefix of the metric names, which is `connect` in the specification and `side_car` in deployed sidecars. */
 export type MetricNames = "connect" | "side_car";
 
 const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Families on the sidecar metrics page (port 8002), with a deployed sidecar's help texts and types. */
+/** Metric families on the sidecar metrics page (port 8002), with a deployed sidecar's help texts and types. */
 const CATALOGUE = {
   aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
   apiHttpStatus: counter(
@@ -54,10 +54,10 @@ const CATALOGUE = {
   webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
 } as const satisfies Readonly<Record<string, FamilyOptions>>;
 
-/** Build info of sidecar version 2, named connect, whose metric names the specification uses. */
+/** Build info metric of the sidecar's version 2 ("connect"), whose metric names the specification uses. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
-/** All metric families. `queryDuration` is defined in the specification, but deployed sidecars do not export it. */
+/** The sidecar's metric families, including `queryDuration`, which the specification defines but deployed sidecars do not export. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
@@ -85,7 +85,7 @@ function createAll(
   return Object.fromEntries(Object.entries(catalogue).map(([key, options]) => [key, create(options)]));
 }
 
-/** Returns the families on the page, i.e. the families whose names start with the prefix. */
+/** Returns the families on the sidecar metrics page, i.e. all families whose names start with the prefix. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }
@@ -102,10 +102,10 @@ function histogram(name: string, help: string): FamilyOptions {
   return { name, help, type: "histogram", bounds: RESPONSE_MS };
 }
 
-/** Families on the oracle metrics page (port 8001). */
+/** Metric families on the oracle metrics page (port 8001). */
 export type OracleFamilies = ReturnType<typeof createOracleFamilies>;
 
-/** Creates empty families, with the same names, help texts and types as on a node with oracle metrics. */
+/** Creates the oracle metric families without series, with the same names, help texts and types as a real node. */
 export function createOracleFamilies() {
   return {
     latency: createFamily({
@@ -123,12 +123,12 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds an amount (default: 1) to a series. The first call for a label set creates the series. */
+  /** Adds an amount, by default 1, to a series. The first call for a label set creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in the order of a Go program. Empty if there are no series. */
+  /** Returns the HELP, TYPE and sample lines in the order of a Go program, or an empty string if there are no series. */
   readonly write: () => string;
 }
 
@@ -150,7 +150,7 @@ interface Series {
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
-  // Cache keys, because sorting and escaping the labels of each event would take most of a sidecar tick.
+  // Cache each label set's key, because sorting and escaping the labels for each event would take most of a sidecar tick.
   const keys = new Map<string, string>();
   const keyOf = (labels: SeriesLabels): string => {
     const given = JSON.stringify(labels);
@@ -180,7 +180,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/** Formats a metrics page, with families sorted by name. Families without series are omitted. */
+/** Formats a page in the Prometheus text format, with families sorted by name and without families that have no series. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => ascending(a.name, b.name))
@@ -197,7 +197,7 @@ export function formatGoFloat(value: number): string {
 function observe(series: Series, bounds: readonly number[], value: number): void {
   series.value += 1;
   series.sum += value;
-  // Buckets are cumulative: a value increments every bucket whose bound it does not exceed.
+  // Increment every bucket whose bound the value does not exceed, because buckets are cumulative.
   for (const [index, bound] of bounds.entries()) {
     if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }

@@ -15,13 +15,13 @@ const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 /** Go's zero time, which is the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** For each prefix, the fault that hides its paths. */
+/** The fault that hides all paths under a prefix, keyed by prefix. */
 const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
 
-/** A draining sidecar's response. Nodes report it as "malformed header: missing HTTP content-type". */
+/** A draining sidecar's response, which nodes report as "malformed header: missing HTTP content-type". */
 const DRAINING: HttpReply = { status: 503, body: "" };
 
-/** Response for unknown paths, identical to the response of the deployed gRPC gateway. */
+/** Response for unknown paths, identical to the deployed gRPC gateway's response. */
 export const NOT_FOUND: HttpReply = {
   status: 404,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -48,7 +48,7 @@ export interface PriceRoutesDeps {
   readonly slowMs: number;
 }
 
-/** Contents of the metrics pages. Each request for a page calls the page's function. */
+/** Functions that return the metrics pages' families. Each request for a page calls the page's function. */
 interface MetricsPages {
   readonly oracleFamilies: () => readonly Family[];
   readonly sidecarFamilies: () => readonly Family[];
@@ -64,8 +64,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // With port 0, the system chooses the port. Later openings use the bound address, because clients expect the same port after a
-  // restart.
+  // Reopen listeners on the address bound at first. If the port is 0, the system chooses the port only once, because clients expect
+  // the same port after a restart.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;
@@ -100,9 +100,9 @@ export function createSidecarListeners(
     return bound;
   };
   return {
-    /** Opens all listeners and returns their addresses. If any fails, closes all of them. Has no effect if already open. */
+    /** Opens all listeners, unless already open, and returns their addresses. If any listener fails to open, closes all listeners. */
     open,
-    /** Closes all listeners and connections. Has no effect if already closed. */
+    /** Closes all listeners and connections, unless already closed. */
     close,
   };
 }
@@ -147,7 +147,7 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
-    // The client has cancelled its request, as a node does at its timeout. Nodes record this as a failure.
+    // Record a failure, as a node does when it cancels a request at its timeout.
     record("Failure");
     throw error;
   }
@@ -196,7 +196,7 @@ function marketEntry(market: Market): unknown {
   };
 }
 
-/** Creates a response with the headers of the deployed gRPC gateway, which announce gRPC trailers. */
+/** Creates a response with the same headers as the deployed gRPC gateway, which announces gRPC trailers. */
 function gatewayReply(status: number, value: unknown): HttpReply {
   return {
     status,

@@ -18,15 +18,15 @@ interface SidecarOptions {
   readonly listen: SidecarAddresses;
   /** Value of the `chain_id` label on oracle metrics. */
   readonly chainId: string;
-  /** Seed for prices. The same seed produces the same prices. */
+  /** Seed for the random prices, which are the same for the same seed. */
   readonly seed: number;
-  /** Default: `connect`. */
+  /** Prefix of the metric names, by default `connect`. */
   readonly metricNames?: MetricNames;
-  /** Time between ticks. Default: 250 ms. */
+  /** Time between ticks of the price loop, by default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Response delay during the fault `slow`. Default: 3 s. */
+  /** Response delay during the fault `slow`, by default 3 s. */
   readonly slowMs?: number;
-  /** Time from stopping the simulated process until it exits. Default: 7.75 s, as measured on a deployed sidecar. */
+  /** Time from stopping the simulated process until it exits, by default 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -34,7 +34,7 @@ const SETTINGS = {
   markets: DEFAULT_MARKETS,
   maxPriceAgeMs: 120_000,
   missingPairs: ["TIA/USD"],
-  // Same as in a deployed build without a tag.
+  // Leave the version empty, as in a deployed build without a tag.
   version: "",
 };
 
@@ -43,19 +43,16 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A stopped real sidecar failed for eight one-second blocks before it exited (measured). */
+/** Default drain time, because a stopped deployed sidecar failed price requests for eight one-second blocks before exiting. */
 const DRAIN_MS = 7_750;
 
-/** A simulated sidecar with controllable faults. */
+/** A simulated oracle sidecar whose faults can be switched on and off. */
 export interface Sidecar extends Service {
-  /** Resolves once all listeners are open. Rejects if any listener fails to open. */
+  /** Resolves with the listeners' addresses once all listeners are open. Rejects if any listener fails to open. */
   readonly ready: Promise<SidecarAddresses>;
   /** Returns all faults and whether each is on. */
   readonly faults: () => readonly FaultState[];
-  /**
-   * Switches a fault on or off. With `forMs`, the fault switches off again after that time. Resolves once the switch has taken
-   * effect.
-   */
+  /** Switches a fault off, or on for `forMs` (by default, until a later call). Resolves once the switch has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
@@ -65,7 +62,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
   const { markets, version } = SETTINGS;
   const process = createSidecarProcess({ ...SETTINGS, chainId, seed, metricNames, drainMs }, deps);
-  // A restart replaces the state of the process, so read the state for each request.
+  // Read the process's state for each request, because a restart replaces the state.
   const prices = {
     snapshot: () => process.state().loop.snapshot(),
     oracle: () => process.state().oracle,
@@ -86,13 +83,13 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   let lastChange: Promise<unknown> = Promise.resolve();
   /** Runs `change` after any change in progress has ended. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
-    // Fault switches, ticks and the end of `run` can change the listeners at any time, but changes must not overlap. An error
-    // only affects the caller of the failed change; the next change still runs.
+    // Fault switches, ticks and the end of `run` can change the listeners at any time, but changes must not overlap. An error affects
+    // only the failed change's caller: the next change still runs.
     const result = lastChange.then(change);
     lastChange = result.catch(() => {});
     return result;
   };
-  /** Opens or closes the listeners, depending on the stage of the process and on whether the sidecar is running. */
+  /** Opens or closes the listeners, depending on the process's stage and on whether the sidecar is running. */
   const updateListeners = (): Promise<void> =>
     inOrder(async () => {
       if (isRunning && process.isUp()) await listeners.open();
@@ -140,7 +137,7 @@ type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; rea
 /** Faults that restart the process when switched on. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
-/** Creates a running process. `drainMs` is the time from stopping the process until it exits. */
+/** Creates a simulated sidecar process that is up. `drainMs` is the time from stopping the process until it exits. */
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -158,7 +155,7 @@ export function createSidecarProcess(
   return {
     faults: switches,
     listFaults: switches.list,
-    /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. */
+    /** Switches a fault off, or on for `forMs` (by default, until a later call). */
     setFault: (name: FaultName, on: boolean, forMs?: number) => {
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
@@ -166,7 +163,7 @@ export function createSidecarProcess(
       if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
-    /** Returns the process's in-memory state. A new process starts with an initial state. */
+    /** Returns the process's in-memory state, which a restart resets to its initial values. */
     state: (): ProcessState => state,
     /** Returns true while the process is listening, i.e. unless it is down. */
     isUp: (): boolean => stage.kind !== "down",
@@ -181,7 +178,7 @@ export function createSidecarProcess(
 }
 
 /**
- * Returns the next stage, or the current stage. A stopped process drains until it exits, even if the fault is switched off earlier.
+ * Returns the process's next stage, or the same stage. A stopped process drains until it exits, even if its fault ends earlier.
  */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
@@ -199,7 +196,7 @@ interface ProcessOptions {
   readonly chainId: string;
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Maximum age of a provider's price. Older prices are ignored. */
+  /** Age above which the price loop ignores a provider's price. */
   readonly maxPriceAgeMs: number;
   /** Pairs that have no price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];

@@ -11,22 +11,22 @@ import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/module.ts
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 
-/** Number of blocks between planning an upgrade and the upgrade height: two hours at one block per second. */
+/** Number of blocks between planning an upgrade and the upgrade height, i.e. two hours at one block per second. */
 const AHEAD = 7_200n;
-/** Prefix of plan names. Each plan has a new name, because a name can be used only once. */
+/** Prefix of the upgrade plans' names, which are all different, because a chain accepts a plan name only once. */
 const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
 /** Fee for the proposal's transaction, which is sufficient even while blocks are full. */
 const FEE_AMOUNT = 1_000_000n;
-/** Number of blocks after which a transaction that is not included is considered lost. */
+/** Number of blocks after which the planner treats a transaction that is in no block as lost. */
 const WAIT_BLOCKS = 5n;
 
-/** Plans an upgrade while `isWanted` is true, and cancels it afterwards. Call this after each block. */
+/** Plans an upgrade while `isWanted` is true, and cancels the upgrade afterwards, if called after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
 /**
- * Creates a planner for which the chain's first admin proposes and cancels upgrades. Plans whose names lack {@link NAME_PREFIX} are
- * left unchanged.
+ * Creates a planner that proposes and cancels upgrades as the chain's first admin. The planner never changes plans whose names lack
+ * {@link NAME_PREFIX}.
  */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;

@@ -33,7 +33,7 @@ type TrafficErrorFacts =
   | { readonly code: "traffic-without-contract" }
   | { readonly code: "traffic-unreadable"; readonly path: string };
 
-/** Thrown if the chain does not support this traffic. */
+/** Thrown if the chain does not support simulated traffic. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
 /** Faults in simulated users' transactions, and their visible effects. */
@@ -48,17 +48,17 @@ export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
   /**
-   * Gas per block as the fee market counts it, at most `max_block_utilization`. If 0, traffic is sent only while the fault
-   * `busy-market` is on.
+   * The traffic's gas per block, as the fee market counts gas, at most `max_block_utilization`. If 0, the service sends traffic
+   * only while the fault `busy-market` is on.
    */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
-  /** The chain to use. Default: the default localnet's local chain. */
+  /** The chain that receives the traffic, by default the default localnet's local chain. */
   readonly chain?: ChainProfile;
 }
 
 export interface TrafficDeps {
-  /** Resolves once the local chain has started. */
+  /** Resolves with the local chain's node once the chain has started. */
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Pick<Clock, "sleep">;
   readonly logger: Logger;
@@ -71,26 +71,24 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. A second pending transaction lets the block after a full block catch up. */
+/** Maximum number of the traffic's pending transactions. Two allow the block after a full block to include the missed gas. */
 const MAX_PENDING = 2;
-/** Price factor that covers two increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
+/** Factor on the gas price that covers two increases by 1/8 while a transaction is pending. The proposer gets the excess as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
-/** Maximum price for traffic, as a multiple of the minimum gas price. */
+/** Maximum gas price that the traffic pays, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
 /** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/**
- * Initial estimate of a transaction's counted gas, excluding its contract call's work. Each successful call updates the estimate.
- */
+/** Estimate of a transaction's counted gas, excluding its contract call's work, until a successful call shows the actual amount. */
 const FIRST_OVERHEAD = 133_000n;
-/** Margin in the gas limit for changes in the overhead. */
+/** Amount added to a transaction's gas limit, because the overhead may increase. */
 const LIMIT_MARGIN = 20_000n;
-/** Gas by which even heavy traffic stays below the block maximum, because the overhead may change and a fuller block would fail. */
+/** Gas by which even heavy traffic stays below the block maximum, because a transaction above the maximum would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** Maximum time to wait for the next block, e.g. while the chain is halted. */
+/** Maximum time to wait for the next block, for example while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
-/** Number of blocks after which a transaction that is neither in a block nor in the mempool is considered lost. */
+/** Number of blocks after which a transaction that is neither in a block nor in the mempool is treated as lost. */
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
@@ -127,7 +125,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
   };
 }
 
-/** Registers the counter for the traffic's gas. Each scrape reads its value. */
+/** Registers the counter for the traffic's gas, whose value each scrape reads from `traffic`. */
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
@@ -140,12 +138,12 @@ export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic
   });
 }
 
-/** A transaction that has been added to the mempool. */
+/** A transaction that the traffic service has added to the mempool. */
 interface Sent {
   readonly bytes: Uint8Array;
   /** The chain's latest height when the transaction was sent. */
   readonly height: bigint;
-  /** Gas for the work of the contract call. Undefined for the transaction that instantiates the contract. */
+  /** Gas for the contract call's work, or undefined for the transaction that instantiates the contract. */
   readonly burned: bigint | undefined;
 }
 
@@ -159,7 +157,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
   let overhead = FIRST_OVERHEAD;
   let gas = 0n;
   let state: "sending" | "rejected" | "too-expensive" | "impossible" = "sending";
-  /** Logs changes of state only, because a state may last for thousands of blocks. */
+  /** Enters a state, and logs the message only if the state has changed, because a state may last for thousands of blocks. */
   const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (next !== state) logger.warn(message, fields);
     state = next;
@@ -178,7 +176,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** Reads the chain's values. If only a fault needs traffic, an unsupported chain is not an error, but the fault has no effect. */
+  /** Reads the chain's fee market. On an unsupported chain, throws only if `gasPerBlock` is not 0; otherwise the fault has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -207,7 +205,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
   };
   const sendFor = async (view: NodeView): Promise<void> => {
     const { latestHeight } = view.status();
-    // Before the first block, there is no state to read.
+    // Wait for the first block, because before it there is no state to read.
     if (latestHeight <= sentAt || view.block(latestHeight) === undefined) return;
     sentAt = latestHeight;
     const isBusy = faults?.has("busy-market") === true;
@@ -236,7 +234,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       const fee = feeOf(INSTANTIATE_GAS);
       return broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
     }
-    // The fee market's target is half of its maximum.
+    // Use at least half of the maximum while the fault is on, because the fee market's target is half of the maximum.
     const wanted = isBusy ? maxInt(gasPerBlock, params.maxBlockUtilization / 2n) : gasPerBlock;
     const counted = minInt(wanted, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
     const burned = maxInt(counted - overhead, 0n);
@@ -245,7 +243,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
   return {
-    /** Sends the transaction for the next block. Call this once per block. */
+    /** Sends the transaction for the next block, and must be called once per block. */
     sendFor,
     /** Records which of the traffic's own transactions a block includes. */
     record,
@@ -255,7 +253,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
 
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
-  // Compare by identity, because the mempool is in this process and contains the same arrays.
+  // Compare byte arrays by identity, because the mempool is in this process and contains the same arrays.
   const inMempool = new Set(view.unconfirmed(Number.POSITIVE_INFINITY).txs);
   return new Set(sent.filter(({ bytes }) => inMempool.has(bytes)));
 }
@@ -276,7 +274,7 @@ function instantiateMessage(sender: string, codeId: bigint): LocalDraft["message
   };
 }
 
-/** Reads values that are constant while the chain runs. Throws {@link TrafficError}. */
+/** Reads chain values that are constant while the chain runs. Throws {@link TrafficError} if the chain does not support traffic. */
 function readChain(
   view: NodeView,
   gasPerBlock: bigint,

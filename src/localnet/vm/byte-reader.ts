@@ -5,7 +5,7 @@ const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads WebAssembly's binary format between two offsets. Errors have the deployed parser's messages and offsets. */
+/** Reads WebAssembly's binary format between two offsets, and throws errors with the deployed parser's messages and offsets. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   position: number;
@@ -21,7 +21,7 @@ export class ByteReader {
     return this.position >= this.end;
   }
 
-  /** Returns an error about the byte that was just read. */
+  /** Returns an error whose offset is the byte that was just read. */
   errorAtLast(message: string): VmError {
     return moduleError(message, this.position - 1);
   }
@@ -62,7 +62,7 @@ export class ByteReader {
   }
 
   /**
-   * Skips a signed integer of 32, 33 or 64 bits after checking its encoding. Does not compute the value, because no check needs it.
+   * Skips a signed integer of 32, 33 or 64 bits after checking its encoding. Does not compute its value, which no check needs.
    */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
@@ -80,7 +80,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads a signed 32-bit integer. */
+  /** Reads a signed 32-bit integer in LEB128 encoding. */
   varI32(): number {
     const start = this.position;
     this.skipSigned(32);
@@ -91,7 +91,7 @@ export class ByteReader {
     return shift < 32 ? (result << (32 - shift)) >> (32 - shift) : result;
   }
 
-  /** Reads a count or size of at most `limit`. */
+  /** Reads a count or size, and throws if it exceeds `limit`. */
   size(limit: number, description: string): number {
     const position = this.position;
     const size = this.varU32();
@@ -135,7 +135,7 @@ export class ByteWriter {
   /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
-    // For the few bytes between two accounting operators, a loop is faster than a view.
+    // Copy short ranges in a loop, because for the few bytes between two accounting operators a loop is faster than a view.
     if (end - start > 32) this.buffer.set(source.subarray(start, end), this.length);
     else for (let at = start; at < end; at++) this.buffer[this.length + at - start] = source[at] ?? 0;
     this.length += end - start;
@@ -159,7 +159,7 @@ export class ByteWriter {
     }
   }
 
-  /** Appends another writer's content, preceded by the content's length. */
+  /** Appends the content's length and then the content of another writer. */
   nested(content: ByteWriter): void {
     this.varU32(content.length);
     this.copy(content.bytes());

@@ -7,7 +7,7 @@ import { concat } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { type SignedMessage, verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
 
-/** Codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
+/** Result codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
 export const CRYPTO_CODE = {
   valid: 0,
   invalid: 1,
@@ -26,7 +26,7 @@ export const CRYPTO_CODE = {
   pointBytes: 15,
 } as const;
 
-/** Lengths of compressed points, in bytes. */
+/** Lengths of compressed BLS12-381 points, in bytes. */
 export const POINT_LENGTH = { G1: 48, G2: 96 } as const;
 
 export type BlsGroup = keyof typeof POINT_LENGTH;
@@ -44,7 +44,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies an ECDSA signature of a hash. Accepts both high and low s. Returns a {@link CRYPTO_CODE}. */
+/** Verifies an ECDSA signature of a hash, with a high or low s value. Returns 0 if it is valid, else another {@link CRYPTO_CODE}. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -86,7 +86,7 @@ export function recoverEcdsa(
   }
 }
 
-/** Verifies an ed25519 signature under the rules of ZIP-215. Returns a {@link CRYPTO_CODE}. */
+/** Verifies an ed25519 signature under the rules of ZIP-215. Returns 0 if it is valid, else another {@link CRYPTO_CODE}. */
 export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
   if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
   if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -94,8 +94,8 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
 }
 
 /**
- * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns a
- * {@link CRYPTO_CODE}.
+ * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns 0
+ * if all signatures are valid, else another {@link CRYPTO_CODE}.
  */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
@@ -112,7 +112,7 @@ export function verifyEd25519Batch(
     message: (hasAll || hasOneKey ? messages[at] : messages[0]) ?? NOTHING,
     publicKey: (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? NOTHING,
   }));
-  // Check all items first, because a malformed item is reported before any signature is verified.
+  // Check all items first, because the deployed VM reports a malformed item before verifying any signature.
   for (const { signature, publicKey } of signed) {
     if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
     if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -133,8 +133,8 @@ const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
 /**
- * Decodes a compressed point. If the infinity flag is set, ignores all other bytes. Undefined if the bytes are invalid or the point
- * is not in the subgroup.
+ * Decodes a compressed point. If the infinity flag is set, ignores all other bytes. Returns undefined if the bytes are invalid or
+ * the point is not in the subgroup.
  */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
@@ -159,7 +159,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point in a long list. The function may throw to stop the computation. */
+/** Function called before each point in a long list, which may throw to stop the computation. */
 type BeforePoint = () => void;
 
 function addPoints<
@@ -196,10 +196,10 @@ export interface PairingEquality {
   readonly s: Uint8Array;
 }
 
-/** Number of pairings to compute together. */
+/** Maximum number of pairings to compute in one batch. */
 const PAIRS = 16;
 
-/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a {@link CRYPTO_CODE}. */
+/** Returns 0 if the product of the pairings (ps, qs) equals the pairing (r, s), else another {@link CRYPTO_CODE}. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;
@@ -216,7 +216,7 @@ export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: Befor
   for (const [at, g1] of g1s.entries()) {
     const g2 = g2s[at];
     if (g1 === undefined || g2 === undefined) return CRYPTO_CODE.point;
-    // A pairing with the point at infinity equals one.
+    // Skip a pairing with the point at infinity, because the pairing equals one.
     if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
   }
   if (pairs.length === 0) return CRYPTO_CODE.valid;
@@ -236,7 +236,7 @@ function sha256(...parts: readonly Uint8Array[]): Uint8Array {
 
 const OVERSIZE_DST = Buffer.from("H2C-OVERSIZE-DST-");
 
-/** `expand_message_xmd` of RFC 9380 with SHA-256. Like the deployed chain, the function accepts an empty domain separation tag. */
+/** Implements RFC 9380's `expand_message_xmd` with SHA-256 but, like the deployed chain, accepts an empty domain separation tag. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const dst = tag.length > 255 ? sha256(OVERSIZE_DST, tag) : tag;
   const suffix = concat(dst, Uint8Array.of(dst.length));
@@ -257,14 +257,14 @@ function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigin
   );
 }
 
-/** Returns the mapped point. The library declares an affine point, but returns a point object. */
+/** Narrows the library's mapped point to a point object, because the library declares an affine point. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }
 
 /** Hashes a message to a compressed point in G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
 export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
-  // The library declares a list of elements, but expects the single element of the prime field as a number.
+  // Override the library's type, which declares a list of elements, because for G1 it expects a single bigint.
   const map: (element: never) => unknown = G1.mapToCurve;
   const points = hashToField(message, tag, 2).map((element) =>
     mappedPoint<G1Point>(Reflect.apply(map, G1, [element]), G1.Point),

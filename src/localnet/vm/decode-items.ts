@@ -34,7 +34,7 @@ export function typeOfFunction(module: wasm.WasmModule, index: number, offset: n
   return type;
 }
 
-/** Reads a value type. Errors about disabled features contain `offset`, which is where the item starts. */
+/** Reads a WebAssembly value type. Errors about disabled features report `offset`, at which the enclosing item starts. */
 function readValueType(reader: ByteReader, offset: number): number {
   const byte = reader.peek();
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);
@@ -140,7 +140,7 @@ export function readGlobalType(reader: ByteReader, offset: number): wasm.GlobalT
 }
 
 /**
- * Checks a constant expression of type `expected`. Returns an `i32.const`'s unsigned value, and undefined for other expressions.
+ * Checks a constant expression of type `expected`. Returns an `i32.const`'s unsigned value, or undefined for any other expression.
  */
 export function readConstant(
   reader: ByteReader,
@@ -223,6 +223,6 @@ export function readDataSegment(reader: ByteReader, module: wasm.WasmModule, off
       reader.end,
     );
   reader.skip(length);
-  // A passive segment is valid, but cannot be used because bulk memory is disabled.
+  // Treat a passive segment as empty, because the code cannot use it while bulk memory is disabled.
   module.dataSegments.push({ offset: address ?? 0, length: flags === 1 ? 0 : length });
 }

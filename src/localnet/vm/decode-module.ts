@@ -5,7 +5,7 @@ import { moduleError, vmError } from "./errors.ts";
 import { SECTION, WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
-/** Required order of sections. Custom sections may appear anywhere. */
+/** Section ids in the required order, without custom sections, which may appear anywhere. */
 const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -271,13 +271,13 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section in bytes. Larger sections are ignored, so error stacks lack function names. */
+/** Maximum size of a name section in bytes. With a larger section, which is ignored, error stacks lack function names. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
-/** Returns a function that looks up function names in the custom section `name`. The section is decoded on first use. */
+/** Returns a function that looks up function names in the custom section `name`, which is decoded on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
-  // Copy the section, so that the rest of the module's bytes need not stay in memory.
+  // Copy the name section, so that the module's other bytes need not stay in memory.
   const content =
     range === undefined || range.end - range.start > MAX_NAMES
       ? new Uint8Array()

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Kinds of errors in the deployed VM, with the text that precedes the detail. */
+/** The deployed VM's error kinds, with the prefix of each kind's messages. */
 const PREFIXES = {
   aborted: "Aborted: ",
   backend: "Error calling into the VM's backend: ",
@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** A frame in a WebAssembly stack: the function's index and, if known, its name. The innermost frame is first. */
+/** A WebAssembly stack frame, i.e. the function's index and, if known, its name. A stack trace starts with the innermost frame. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
@@ -39,7 +39,7 @@ export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFra
   return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
 }
 
-/** Formats an error as the chain reports it (wasmvm 2.1.5): "Out of gas", or the VM's message with its prefix. */
+/** Formats an error like wasmvm 2.1.5, i.e. as "Out of gas", or as the VM's message with its prefix. */
 export function reportedText(error: VmError): string {
   const { code } = error.facts;
   if (code === "gas") return "Out of gas";
@@ -55,7 +55,7 @@ export function moduleError(message: string, offset: number): VmError {
 }
 
 /**
- * Failures that a host reports to the VM. Each failure ends the call, except address failures, which are returned to the contract.
+ * Failures that a host reports to the VM. Each failure ends the call, except address failures, which the VM returns to the contract.
  */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
@@ -74,7 +74,7 @@ export class HostError extends Error {
   }
 }
 
-/** Converts an exception from a host to a VM error. Any exception other than `HostError` is a bug and is rethrown. */
+/** Converts a host's `HostError` to a VM error. Rethrows any other exception, which is a bug. */
 export function fromHostError(thrown: unknown): VmError {
   if (!(thrown instanceof HostError)) throw thrown;
   const { problem } = thrown;

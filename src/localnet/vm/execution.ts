@@ -12,7 +12,7 @@ const MAX_CALL_DEPTH = 2;
 /** Maximum size of a result, in bytes. */
 const MAX_RESULT = 64 * 1024 * 1024;
 
-/** Messages of V8 traps (Node 20 to 24), with the deployed VM's messages. */
+/** Messages of V8 traps (Node 20 to 24), each with the deployed VM's message for the same trap. */
 const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["unreachable", "unreachable"],
   ["memory access out of bounds", "out of bounds memory access"],
@@ -24,7 +24,7 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** Facts about a module that are needed for error messages. */
+/** Information about a module that error messages need. */
 export interface ResolvedExports {
   readonly otherExports: ReadonlySet<string>;
   /** Exported functions with a parameter that is not an i32, which the VM never calls. */
@@ -33,10 +33,10 @@ export interface ResolvedExports {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between calls to `interrupt`. A loop uses this gas in 0.1 ms, and host functions use it in a few milliseconds. */
+/** VM gas between calls to `interrupt`, which a loop uses in 0.1 ms and host functions use in a few milliseconds. */
 const SLICE = 100_000_000n;
 
-/** Thrown if a call runs long in code that V8 has not optimized yet. The VM then starts the call again. */
+/** Thrown if a long call runs in code that V8 has not optimized yet, so that the VM restarts the call. */
 export class ColdCode extends Error {}
 
 /** The pointer returned by a call's first allocation, and the VM gas that the allocation used. */
@@ -47,9 +47,9 @@ export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
-  /** VM gas used outside the VM, for storage and queries. */
+  /** VM gas that the chain has used outside the VM, for storage and queries. */
   external = 0n;
-  /** Trace of the call. Undefined if the call is not traced. */
+  /** The call's trace, or undefined if the call is not traced. */
   trace: CallTrace | undefined;
   private readonly instance: Instance;
   private readonly exports: WasmExports;
@@ -57,7 +57,7 @@ export class Execution {
   private readonly interrupt: (() => void) | undefined;
   /** Maximum amount of VM gas in the module's counter. */
   private readonly slice: bigint;
-  /** VM gas not yet moved to the module's counter. */
+  /** VM gas that the call may still use but that is not yet in the module's counter. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -69,10 +69,10 @@ export class Execution {
       readonly host: Host;
       readonly costs: GasCosts;
       readonly isReadOnly: boolean;
-      /** VM gas limit. */
+      /** VM gas limit of the call. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
-      /** VM gas after which operators throw `ColdCode`. If undefined, operators never throw `ColdCode`. */
+      /** VM gas after which the call throws `ColdCode`. If undefined, the call never throws `ColdCode`. */
       readonly coldGas: bigint | undefined;
     },
   ) {
@@ -91,7 +91,7 @@ export class Execution {
 
   /**
    * Writes the arguments, calls the entry point, reads the result and frees the result's region. Calls `onStart` with the first
-   * allocation, if that was made in this run and depends only on the first argument's length.
+   * allocation, if this run made the allocation and it depends only on the first argument's length.
    */
   run(
     entryPoint: string,
@@ -129,7 +129,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** Called when the module's gas counter is below zero. Refills the counter or, if the reserve is insufficient, ends the call. */
+  /** Refills the module's gas counter, which is below zero, or ends the call if the reserve is insufficient. */
   refill(): void {
     if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
     this.moveReserve();
@@ -147,7 +147,7 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** Host functions that are slow relative to their gas call this to check for an interrupt. */
+  /** Calls `interrupt`, if defined. Host functions that are slow relative to their gas use this method. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
@@ -165,7 +165,7 @@ export class Execution {
     if (left < 0n) this.refill();
   }
 
-  /** Charges the fixed gas cost of a call to a host function. */
+  /** Charges the fixed gas cost of calling a host function. */
   enterHost(): void {
     this.hasCalledHost = true;
     this.charge(this.costs.hostCall);
@@ -207,7 +207,7 @@ export class Execution {
     writeRegion(this.buffer(), pointer, data);
   }
 
-  /** Writes `data` to a new region, which the contract allocates. Returns a pointer to the region. */
+  /** Writes `data` to a new region, which the contract allocates, and returns a pointer to the region. */
   allocate(data: Uint8Array): number {
     return this.writeNew(this.callWithResult("allocate", [data.length]), data);
   }
@@ -257,7 +257,7 @@ export class Execution {
     }
   }
 
-  /** Converts an exception from a contract call to a VM error, or to {@link ColdCode} if gas is left. Rethrows bugs. */
+  /** Converts a trap to a VM error, or to {@link ColdCode} if gas is left. Rethrows any other exception, which is a bug. */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;
     if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();
@@ -288,7 +288,7 @@ function mismatch(name: string, expected: number, actual: number): VmError {
   return vmError("result-mismatch", `'${name}'. Expected: ${expected}, actual: ${actual}.`);
 }
 
-/** Parses the WebAssembly frames in a V8 stack. */
+/** Parses the WebAssembly frames in a V8 error's stack. */
 function framesOf({ stack }: Error, module: ResolvedExports): WasmFrame[] {
   return [...(stack ?? "").matchAll(/wasm-function\[(\d+)\]/g)].map(([, digits = "0"]) => {
     const index = Number(digits);

@@ -3,9 +3,9 @@ import { OP } from "./operators.ts";
 /** VM gas per unit of the chain's gas. */
 export const GAS_MULTIPLIER = 140_000n;
 
-/** VM gas per operator. */
+/** VM gas for an operator that does not end a basic block. */
 export const OPERATOR_COST = 115;
-/** VM gas per operator that ends a basic block. */
+/** VM gas for an operator that ends a basic block, such as a branch. */
 export const ACCOUNTING_COST = 14 * OPERATOR_COST;
 
 const ACCOUNTING: ReadonlySet<number> = new Set([
@@ -28,7 +28,7 @@ export function isAccounting(opcode: number): boolean {
   return IS_ACCOUNTING[opcode] === 1;
 }
 
-/** VM gas for work that the host does for a contract (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
+/** VM gas for the host's work for a contract, as in cosmwasm-vm 2.1.6 (`GasConfig`) and, for addresses, wasmd 0.53. */
 export const GAS_COSTS = {
   hostCall: 18_000n,
   regionBase: 200_000n,
@@ -47,7 +47,7 @@ export const GAS_COSTS = {
   ed25519Verify: 35_000_000n,
   ed25519BatchBase: 24_000_000n,
   ed25519BatchItem: 21_000_000n,
-  /** Base cost of a batch with exactly one public key. */
+  /** Base cost of verifying an ed25519 batch with exactly one public key. */
   ed25519OneKeyBase: 36_000_000n,
   ed25519OneKeyItem: 10_000_000n,
   blsG1Base: 68_000_000n,
@@ -58,7 +58,7 @@ export const GAS_COSTS = {
   blsPairingPair: 163_000_000n,
   blsHashG1: 563_000_000n,
   blsHashG2: 871_000_000n,
-  /** Cost per byte of the result, which the chain must decode. */
+  /** Cost per byte for decoding the call's result. */
   resultByte: GAS_MULTIPLIER,
 };
 

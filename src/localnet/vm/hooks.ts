@@ -5,12 +5,12 @@ import { I32, OP } from "./operators.ts";
 
 /** Reports a running call's VM gas. */
 interface GasSource {
-  /** VM gas used outside the VM. */
+  /** VM gas that the chain has used outside the VM. */
   readonly external: bigint;
   gasLeft(): bigint;
 }
 
-/** Facts about a call when its trace starts. */
+/** Information about a call that a trace receives at its start. */
 export interface TracedCall {
   readonly gas: GasSource;
   /** VM gas limit of the call. */
@@ -19,14 +19,14 @@ export interface TracedCall {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** Records where a contract call uses its gas, without affecting gas or result. */
+/** Records where a contract call uses its gas, without affecting the call's gas or result. */
 export interface CallTrace {
   /** Called when a function in the module starts. */
   enter(functionIndex: number): void;
   /** Called when the innermost function ends. */
   leave(): void;
   host<T>(name: string, run: () => T): T;
-  /** Called when the call has ended. If the call failed, `error` is its message. */
+  /** Called when the call has ended, with the error message if the call failed. */
   end(error: string | undefined): void;
   /** Called after the end of the call, with the VM gas for decoding the result. */
   decode(gas: bigint): void;
@@ -41,15 +41,15 @@ declare const WebAssembly: {
 };
 
 /**
- * Compilation variants of a module. `plain` code has no hooks, because they make a small loop take 50 % longer, which is too slow
+ * Compilation variants of a module. `plain` code has no hooks, because hooks make a small loop take 50 % longer, which is too slow
  * in a block. `interruptible` code calls a hook when the gas counter falls below zero, and the hook may refill the counter.
- * `traced` code also calls the other hooks.
+ * `traced` code also calls hooks at the start and end of each function.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
-/** JavaScript functions called by rewritten code. */
+/** JavaScript functions that rewritten code calls, to refill the gas counter or to trace function calls. */
 export interface Hooks {
-  /** Called when the gas counter is below zero. This hook either ends the call or refills the counter. */
+  /** Called when the gas counter is below zero. Either ends the call or refills the counter. */
   readonly refill: () => void;
   readonly enter: () => void;
   readonly leave: () => void;
@@ -97,7 +97,7 @@ function bridge(): Uint8Array {
   return out.bytes().slice();
 }
 
-/** The object that receives calls from the hooks. */
+/** The object to which the hooks forward calls. */
 interface Hooked {
   refill(): void;
   readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
@@ -114,7 +114,7 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Locations of the hooks in a rewritten module: the index of the hook table, and the index of the first of the two hook types. */
+/** Indices of the hook table and of the first hook type in a rewritten module. The second hook type follows the first. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;
@@ -136,7 +136,7 @@ export function writeHookCall(writer: ByteWriter, name: keyof Hooks, { table, ty
   writer.varU32(table);
 }
 
-/** Writes the hooks to an instance's table, if it has a hook table. */
+/** Stores the hooks in an instance's hook table, unless `table` is undefined. */
 export function installHooks(
   table: { set(index: number, value: unknown): void } | undefined,
   hooks: Hooks,

@@ -11,7 +11,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const BATCH_ITEMS = 256;
 
-/** Maximum size of each argument, in bytes. */
+/** Maximum sizes of the host functions' arguments, in bytes. */
 const MAX = {
   key: 64 * KIB,
   value: 128 * KIB,
@@ -29,14 +29,14 @@ const MAX = {
   blsTag: 5 * KIB,
 } as const;
 
-/** Native stack bytes reserved for the host's own frames when it calls another contract. */
+/** Native stack bytes reserved for the host's own frames when a query calls another contract. */
 const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
 /**
- * Passes an address string to `use`. If the string is empty or not valid UTF-8, returns a pointer to a new region with the error
- * message instead.
+ * Passes an address string to `use` and returns the result. If the string is empty or not valid UTF-8, returns a pointer to a new
+ * region with the error message.
  */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
@@ -72,7 +72,7 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
   }
 }
 
-/** Writes a result to the contract's region and returns 0. If `result` is an error code, returns the code instead. */
+/** Writes a result to the contract's region and returns 0, or returns `result` if it is an error code. */
 function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
@@ -128,7 +128,7 @@ function aggregateWith(group: crypto.BlsGroup): HostFunction {
   };
 }
 
-/** Creates the function that returns the next entry's key or value, or 0 after the last entry. */
+/** Creates the host function that returns the next entry's key or value, or 0 after the last entry. */
 function nextPart(part: 0 | 1): HostFunction {
   return (execution, [iterator = 0]) => {
     const entry = execution.ask((host) => host.next(iterator >>> 0));
@@ -233,7 +233,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return crypto.verifyEd25519Batch(messages, signatures, keys);
   },
 
-  // Do not even read the region, because the deployed chain has no handler for debug messages.
+  // Ignore debug messages without reading their regions, because the deployed chain has no handler for debug messages.
   debug: () => undefined,
 
   query_chain: (execution, [pointer = 0]) => {
@@ -271,7 +271,7 @@ export function hostFunctionType(name: HostFunctionName): FunctionType {
   };
 }
 
-/** Creates a contract's imports, which act on the execution that `current` returns. Each imported function first charges gas. */
+/** Creates a contract's imports, each of which charges gas and then acts on the execution that `current` returns. */
 export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {

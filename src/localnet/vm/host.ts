@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments: 3 for env, info and message, or 2 for env and message. */
+/** Entry points that a chain calls, with their number of arguments, i.e. 3 (env, info and message) or 2 (env and message). */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,7 +18,7 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value from the host, and the VM gas used outside the VM to produce it. The contract pays for this gas. */
+/** A value from the host, and the VM gas used outside the VM to produce the value, for which the contract pays. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
@@ -26,9 +26,9 @@ export interface Metered<T> {
 
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Gas and stack left for a query from a contract. */
+/** Remaining gas and native stack for a contract's query. */
 export interface QueryLimits {
-  /** Remaining VM gas. */
+  /** VM gas that the query may still use. */
   readonly gas: bigint;
   /** Native stack bytes available for calls to other contracts on the same stack. */
   readonly stack: number;
@@ -44,13 +44,13 @@ export interface Host {
   set(key: Uint8Array, value: Uint8Array): bigint;
   /** Removes a key and returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns its id, which counts from 0 in each call. */
+  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns the iterator's id, which counts from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
   /** Advances an iterator and returns the next entry, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, in the format that contracts receive. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Returns the reason why a string is not an address. Undefined if it is an address. */
+  /** Returns the reason why a string is not an address, or undefined if the string is an address. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
@@ -61,7 +61,7 @@ class Replies<T> {
   private list: T[] | undefined;
   private at = 0;
 
-  /** Returns the next recorded reply. Undefined if the host must be called. */
+  /** Returns the next recorded reply, or undefined if the caller must ask the host. */
   next(): T | undefined {
     return this.list?.[this.at++];
   }

@@ -7,22 +7,22 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory of a reusable instance, in bytes. Restoring more memory would take longer than creating an instance. */
+/** Maximum memory size of a reusable instance, in bytes, because restoring more would take longer than creating an instance. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Maximum number of start states per module. A few are sufficient, because the lengths of first arguments vary little. */
+/** Maximum number of start states per module. A few start states suffice, because first arguments' lengths vary little. */
 const MAX_STARTS = 8;
 /**
  * Maximum number of idle instances per module. A module needs several instances if contracts with the same code call each other.
  */
 const MAX_IDLE = 4;
 
-/** Requirements of a call: the length of its first argument, and its native stack limit in bytes. */
+/** A call's requirements for an instance: the first argument's length and the native stack limit, both in bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
 }
 
-/** A module's start states, by length, and its idle instances. */
+/** A module's idle instances and its start states, keyed by the first argument's length. */
 interface Reusable {
   readonly starts: Map<number, StartState>;
   readonly idle: Instance[];
@@ -30,31 +30,31 @@ interface Reusable {
 }
 
 /**
- * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so used instances
- * are restored instead: their memory and globals are reset. Nothing else in an instance can change, because no operator writes to a
- * table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
+ * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so this class resets
+ * a used instance's memory and globals instead. Nothing else in an instance can change, because no operator writes to a table or
+ * drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
   private readonly hooks: Hooks;
   private readonly maxBytes: number;
-  /** Instances and start states by module, least recently used first. */
+  /** Instances and start states, keyed by module, least recently used first. */
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
-  /** Retains at most `maxBytes` of idle memories and start states. */
+  /** Creates a pool that retains at most `maxBytes` of idle instances' memories and start states. */
   constructor(imports: object, hooks: Hooks, maxBytes: number) {
     this.imports = imports;
     this.hooks = hooks;
     this.maxBytes = maxBytes;
   }
 
-  /** Returns the total size of idle memories and start states, in bytes. */
+  /** Returns the total size of idle instances' memories and start states, in bytes. */
   bytes(): number {
     return this.total;
   }
 
-  /** Returns an instance for a call. The caller must set the instance's gas and stack counters. */
+  /** Returns a new or reused instance, whose gas and stack counters the caller must set. */
   take(module: Instantiable, { length, stackLimit }: InstanceRequest): Instance {
     const start = this.reusable.get(module)?.starts.get(length);
     const idle =
@@ -77,7 +77,7 @@ export class Instances {
   }
 
   /**
-   * Records a new instance's state after its first call. The first call must be a call to `allocate` that used no host function.
+   * Records a new instance's state after its first call, which must be a call to `allocate` that used no host function.
    */
   recordStart(
     instance: Instance,
@@ -114,7 +114,7 @@ export class Instances {
     this.evict();
   }
 
-  /** Discards everything for a module that has been removed from the cache. */
+  /** Discards the instances and start states of a module that has been removed from the cache. */
   remove(module: Instantiable): void {
     this.total -= this.reusable.get(module)?.bytes ?? 0;
     this.reusable.delete(module);
@@ -140,7 +140,7 @@ export class Instances {
   }
 }
 
-/** A global in a rewritten module. */
+/** A global that a rewritten module exports. */
 interface WasmGlobal<T> {
   value: T;
 }
@@ -160,11 +160,11 @@ export interface WasmExports {
 
 export interface Instantiable {
   readonly compiled: object;
-  /** Indices of the mutable globals to restore. Undefined if instances cannot be reused. */
+  /** Indices of the mutable globals to restore, or undefined if instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size in bytes of the first memory block to check on either side of the image. */
+/** Size in bytes of the first memory block to compare with zeros on either side of the image. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
@@ -178,17 +178,17 @@ export interface StartState {
   readonly pointer: number;
   /** VM gas used by `allocate`. */
   readonly gas: bigint;
-  /** A native stack limit, in bytes, that was sufficient for `allocate`. */
+  /** The native stack limit, in bytes, with which `allocate` succeeded. */
   readonly stackLimit: number;
   readonly memoryLength: number;
   /** The memory without zeros at its start and end, and the address of its first byte. */
   readonly image: Uint8Array;
   readonly imageStart: number;
-  /** Values of the contract's mutable globals. */
+  /** Values of the contract's mutable globals, in the order of {@link Instance.globals}. */
   readonly globals: readonly (number | bigint)[];
 }
 
-/** An instance for one call. */
+/** A module instance that runs one call at a time. */
 export interface Instance {
   readonly module: Instantiable;
   readonly exports: WasmExports;
@@ -214,16 +214,14 @@ function restore(instance: Instance, start: StartState): Instance {
 }
 
 /**
- * Returns the size of the next memory block to check. Blocks grow with their distance from the image, because most writes are near
- * it.
+ * Returns the size of the next memory block to compare with zeros. Blocks grow with their distance from the image, because most
+ * writes are near the image.
  */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/**
- * Clears part of a memory. Compares with zero first, which is faster than filling, because most memory has never been written to.
- */
+/** Zeroes part of a memory, after comparing it with zeros, because comparing is faster than filling and most parts are zero. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }
@@ -241,7 +239,7 @@ function startStateOf(
   };
 }
 
-/** Trims zeros from both ends of a memory, in units of 4 bytes. */
+/** Returns a copy of a memory without the zeros at both ends, in units of 4 bytes. */
 function imageOf(buffer: ArrayBuffer): Pick<StartState, "image" | "imageStart"> {
   const words = new Uint32Array(buffer);
   let start = 0;

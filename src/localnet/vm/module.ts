@@ -1,12 +1,12 @@
 import { F64, I32 } from "./operators.ts";
 
-/** A function type. Value types are as encoded (`I32` etc. in operators.ts). */
+/** A function type, with value types as encoded bytes (`I32` etc. in operators.ts). */
 export interface FunctionType {
   readonly params: readonly number[];
   readonly results: readonly number[];
 }
 
-/** Kinds of imports and exports, as encoded. */
+/** Kinds of imports and exports, indexed by their encoding. */
 export const KINDS = ["func", "table", "memory", "global", "tag"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -41,18 +41,18 @@ export interface ByteRange {
 
 /** An active segment of a table or memory. */
 interface Segment {
-  /** First index or address of the segment. Undefined if the offset depends on an imported global. */
+  /** First index or address of the segment, or undefined if it depends on an imported global. */
   readonly offset: number | undefined;
   readonly length: number;
 }
 
-/** A segment of functions for a table. */
+/** A segment that stores functions in a table. */
 interface ElementSegment extends Segment {
   /** Byte offset in the module at which the list of function indices starts. */
   readonly items: number;
 }
 
-/** A decoded module, with all facts needed for checks and rewriting. Parts that the rewriter only copies are byte ranges. */
+/** A module decoded for the checks and the rewriter. Parts that the rewriter copies unchanged are byte ranges. */
 export class WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[] = [];
@@ -62,9 +62,9 @@ export class WasmModule {
   importedFunctions = 0;
   readonly tables: Limits[] = [];
   readonly memories: Limits[] = [];
-  /** Memories that are not imported. */
+  /** Memories that the module defines, without imported memories. */
   readonly ownMemories: Limits[] = [];
-  /** Tables that are not imported. */
+  /** Tables that the module defines, without imported tables. */
   readonly ownTables: Limits[] = [];
   readonly globals: GlobalType[] = [];
   importedGlobals = 0;
@@ -101,7 +101,7 @@ export const SECTION = {
   tag: 13,
 } as const;
 
-/** Returns a function's type. Undefined if the function does not exist. */
+/** Returns a function's type, or undefined if the function does not exist. */
 export function functionType(module: WasmModule, index: number): FunctionType | undefined {
   const type = module.functions[index];
   return type === undefined ? undefined : module.types[type];

@@ -1,7 +1,7 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { moduleError } from "./errors.ts";
 
-/** Value types, as encoded. `UNKNOWN` is the type of a value popped from an empty stack in unreachable code. */
+/** Encoded value types. `UNKNOWN` is the type of a value popped from an empty stack in unreachable code. */
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const F32 = 0x7d;
@@ -41,10 +41,10 @@ export const OP = {
   f64Const: 0x44,
 } as const;
 
-/** Added to the numbers of saturating conversions in the tables below. */
+/** Offset that the tables below add to the numbers of saturating conversions, which have the prefix 0xfc. */
 const SATURATING = 0x100;
 
-/** Opcode ranges with a fixed signature. i and I are 32-bit and 64-bit integers; f and F are 32-bit and 64-bit floats. */
+/** Opcode ranges with a fixed signature, in which i and I stand for 32-bit and 64-bit integers, and f and F for floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],
@@ -106,7 +106,7 @@ export interface Signature {
   readonly result: number | undefined;
 }
 
-/** Signatures of operators with a fixed signature, by opcode. */
+/** Signatures, indexed by opcode; undefined for operators without a fixed signature. */
 export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   const table: (Signature | undefined)[] = Array.from({ length: SATURATING + 8 });
   for (const [from, to, params, result] of SIGNATURES) {
@@ -137,16 +137,16 @@ function disabledFeature(opcode: number): string | undefined {
   return undefined;
 }
 
-/** A decoded operator: its opcode (saturating conversions start at 0x100), and all immediates that checks depend on. */
+/** A decoded operator, i.e. its opcode (saturating conversions start at 0x100) and all immediates that checks need. */
 export interface Operator {
   opcode: number;
   /** Offset of the operator's opcode. */
   start: number;
-  /** Index or depth: the default depth of a `br_table`; the type index of a block, or -1 if it has none (see `blockType`). */
+  /** Index or depth: for a `br_table`, the default depth, and for a block, the type index, or -1 if `blockType` applies. */
   index: number;
   /** Result type of a block that has no type index, or `EMPTY_BLOCK`. */
   blockType: number;
-  /** Depths in a `br_table`, without the default. */
+  /** Branch depths in a `br_table`, without the default depth. */
   targets: number[];
 }
 

@@ -1,8 +1,8 @@
 import { vmError, type VmError } from "./errors.ts";
 
 /**
- * Bytes in a contract's memory, for exchange with the host. A region pointer is the address of the region's offset, capacity and
- * length.
+ * A byte range in a contract's memory, through which the contract and the host exchange data. A region pointer is the address of
+ * the region's offset, capacity and length.
  */
 export interface Region {
   readonly offset: number;
@@ -13,8 +13,8 @@ export interface Region {
 const REGION_SIZE = 12;
 
 /**
- * Returns a view of a region's description. `pointer` may be signed or unsigned, because V8 passes an i32 as a signed number
- * although addresses are unsigned. Sums of addresses and lengths stay far below 2^53.
+ * Returns a view of a region's offset, capacity and length. `pointer` may be signed or unsigned, because V8 passes an i32 as a
+ * signed number although addresses are unsigned. Sums of addresses and lengths stay far below 2^53.
  */
 function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   const address = pointer >>> 0;
@@ -73,7 +73,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections, each followed by its length (4 bytes, big-endian). */
+/** Joins byte arrays, each followed by its length (4 bytes, big-endian), as cosmwasm-std encodes lists of byte arrays. */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);
@@ -87,7 +87,7 @@ export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Splits the output of {@link encodeSections}. */
+/** Splits the output of {@link encodeSections} into byte arrays. Throws a `VmError` if a length is invalid. */
 export function decodeSections(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const sections: Uint8Array[] = [];

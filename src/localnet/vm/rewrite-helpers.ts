@@ -6,7 +6,7 @@ import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
-/** Names of helper functions that the rewriter appends. A helper that replaces an operator is named by the operator's opcode. */
+/** Names of helper functions that the rewriter appends. The name of a helper that replaces an operator is the operator's opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";
@@ -20,7 +20,7 @@ export interface Helper {
 
 /** Indices of the globals and hooks that the rewriter appends to a module. */
 export interface Globals {
-  /** Location of the hooks. If undefined, the call ends when the gas counter falls below zero. */
+  /** Indices of the hooks' table and types; if undefined, the call ends when the gas counter falls below zero. */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
@@ -48,13 +48,13 @@ export function globalAccess(writer: ByteWriter, opcode: number, index: number):
   writer.varU32(index);
 }
 
-/** Ends the call if the stack counter is below zero. */
+/** Appends code that ends the call if the stack counter is below zero. */
 export function trapWithoutStack(writer: ByteWriter, { stack }: Globals): void {
   globalAccess(writer, OP.globalGet, stack);
   writeBytes(writer, OP.i32Const, 0x00, OP_I32_LT_S, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
 }
 
-/** If the gas counter is below zero, ends the call or calls a hook. */
+/** Appends code that ends the call, or calls a hook, if the gas counter is below zero. */
 export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): void {
   globalAccess(writer, OP.globalGet, gas);
   writeBytes(writer, OP.i64Const, 0x00, OP_I64_LT_S, OP.if, EMPTY_BLOCK);
@@ -64,8 +64,8 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
 }
 
 /**
- * Returns the helper that makes an arithmetic operator's NaNs canonical. `neg`, `abs`, `copysign` and reinterpretations only change
- * bits.
+ * Returns the helper that makes an arithmetic operator's NaNs canonical. `neg`, `abs`, `copysign` and reinterpretations need no
+ * helper, because they only copy or change bits.
  */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
@@ -102,8 +102,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Handles two cases of `memory.grow` for which V8 would take thousands of times as long as the gas pays for. If a memory grows by
- * zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, it still requests memory from the system.
+ * Writes a helper for two cases of `memory.grow` in which V8 would take thousands of times as long as the gas pays for. If a memory
+ * grows by zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, V8 still requests memory from the system.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -124,7 +124,7 @@ function writeCanonicalF64(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
 }
 
-/** Writes a truncation that distinguishes NaNs from out-of-range numbers, because V8 reports the same error for both. */
+/** Writes a truncation to an integer that distinguishes NaNs from out-of-range numbers, for which V8 reports the same error. */
 function writeTruncate(
   writer: ByteWriter,
   { notANumber }: Globals,
@@ -136,7 +136,7 @@ function writeTruncate(
 }
 
 /**
- * `promote` and `demote` preserve the sign and the upper payload bits of a NaN, and set its quiet bit. The bits are computed with
+ * Writes a float promotion that preserves a NaN's sign and upper payload bits, and sets the NaN's quiet bit. Computes the bits with
  * integers, because WebAssembly does not specify the payload.
  */
 function writePromote(writer: ByteWriter): void {
@@ -178,9 +178,9 @@ export function floatHelper(
 const MAX_RESTORED_GLOBALS = 32;
 
 /**
- * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Undefined if there
- * are too many, or if any of them is a float, because JavaScript does not preserve the bits of a NaN. Rust contracts have one
- * mutable global, the stack pointer.
+ * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Returns undefined if
+ * there are too many, or if any global is a float, because JavaScript does not preserve a NaN's bits. Rust contracts have one mutable
+ * global, the stack pointer.
  */
 export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
   const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
@@ -188,7 +188,7 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
-/** Returns a table's non-empty ranges. */
+/** Returns the index ranges of a table's non-empty elements. */
 export function segmentsOf(table: Int32Array): ByteRange[] {
   const segments: { start: number; end: number }[] = [];
   for (const [at, index] of table.entries()) {
@@ -201,8 +201,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`. Calls to `debug` are skipped, because a call to JavaScript would take twenty times as
- * long as its gas pays for. Undefined if there is no such import or if its type is wrong, in which case the module cannot be
+ * Returns the index of the import `debug`, to which the rewriter skips calls, because a call to JavaScript would take twenty times as
+ * long as its gas pays for. Returns undefined if there is no such import, or if its type is wrong and the module cannot be
  * instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {

@@ -8,10 +8,10 @@ import * as rewriteHelpers from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Must change whenever the rewriter's output changes, so that modules compiled from earlier output are not reused. */
+/** Version of the rewriter's output, to increase with each change of the output, so that older compiled modules are not reused. */
 export const REWRITER_VERSION = 5;
 
-/** Exports of a rewritten module. The contract's own functions have names that start with a slash. */
+/** Names of a rewritten module's exports, in which a slash precedes the names of the contract's own functions. */
 export const EXPORTS = {
   memory: "memory",
   table: "table",
@@ -21,27 +21,27 @@ export const EXPORTS = {
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Prefix of a mutable global's index. Such exports exist only if the contract's instances are reused. */
+  /** Prefix in a mutable global's export name, which ends in its index. Exported only if the contract's instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
 /** Size in bytes above which a function body calls a helper to charge gas, so that rewriting at most quadruples the body. */
 const LARGE_BODY = 64 * 1024;
-/** A frame up to this size (bytes) is not counted if its function makes no calls, because any recursion ends there. */
+/** Maximum frame size (bytes) of an uncounted function. Only functions without calls are uncounted, because they end any recursion. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas for each host call. */
+  /** VM gas for each host call; by default, the deployed chain's cost. */
   readonly hostCall?: bigint;
 }
 
 /**
- * Returns a module for Node's `WebAssembly` that is equivalent but counts gas and stack bytes. Like wasmer's metering, the code
- * counts a basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages.
- * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants use
- * the same gas.
+ * Returns an equivalent module for Node's `WebAssembly` that counts gas and stack bytes. Like wasmer's metering, the code counts a
+ * basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages. Indices of
+ * functions, types, globals and tables do not change, and all variants use the same gas. `shapes` contains the validation result of
+ * each function body.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -56,9 +56,9 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: rewriteHelpers.Globals;
   private readonly helpers = new Map<string, number>();
-  /** Hooks to call at the start and end of each function. Undefined unless the code is traced. */
+  /** Hooks to call at the start and end of each function, or undefined unless the code is traced. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug` if calls to it are skipped. A trace shows these calls, so they are not skipped in traced code. */
+  /** Index of the import `debug`, to which calls are skipped, or undefined in traced code, because a trace shows these calls. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -110,7 +110,7 @@ class Rewriter {
     this.output.copy(this.module.bytes, range.start, range.end);
   }
 
-  /** Writes a section with the original items, preceded by the new count and followed by appended items. */
+  /** Writes a section as the new item count, the original items, and the appended items. */
   private extendSection(id: number, count: number, append: (writer: ByteWriter) => void): void {
     const range: ByteRange | undefined = this.module.sections.get(id);
     const writer = new ByteWriter(range === undefined ? 64 : range.end - range.start + 64);
@@ -268,7 +268,7 @@ class Rewriter {
     const size = frameSize(shape);
     const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
-    // The code after the block runs whenever the function returns.
+    // Wrap the body in a block, so that the code after the block runs whenever the function returns.
     const hasBlock = isCounted || reportTo !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
@@ -297,7 +297,7 @@ class Rewriter {
     rewriteHelpers.globalAccess(writer, OP.globalSet, stack);
   }
 
-  /** Copies the operators of a body. Before the last operator of each basic block, adds code that charges the block's gas. */
+  /** Copies a body's operators, and adds code that charges a basic block's gas before the block's last operator. */
   private rewriteOperators(writer: ByteWriter, range: ByteRange, hasBlock: boolean): void {
     const { bytes } = this.module;
     const reader = new ByteReader(bytes, range.start, range.end);
@@ -317,7 +317,7 @@ class Rewriter {
         if (opcode === OP.loop || opcode === OP.if) depth++;
         else if (opcode === OP.end) depth--;
         else if (opcode === OP.return && hasBlock) {
-          // Branch to the end of the function, which releases the frame.
+          // Branch to the end of the function, where the code releases the frame.
           writer.u8(OP.br);
           writer.varU32(depth);
           copied = reader.position;
@@ -367,7 +367,7 @@ class Rewriter {
   }
 
   /**
-   * Adds or substitutes a helper if an operator's NaNs are not deterministic. Returns the offset up to which the body has been
+   * Adds or substitutes a helper if an operator's NaNs are not deterministic. Returns the offset up to which the operators have been
    * copied.
    */
   private replaceFloat(

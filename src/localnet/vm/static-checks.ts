@@ -4,7 +4,7 @@ import type { WasmModule } from "./module.ts";
 import { I32, I64 } from "./operators.ts";
 
 /**
- * Functions that contracts may import from `env`, in the deployed VM's order, with their number of i32 parameters and their result.
+ * Functions that contracts may import from `env`, in the deployed VM's order, each with its i32 parameter count and its result.
  */
 export const HOST_FUNCTIONS = {
   abort: [1, undefined],
@@ -69,15 +69,15 @@ const CAPABILITY_PREFIX = "requires_";
 /** Maximum length in bytes of a list of names in an error message. */
 const MAX_LIST_LENGTH = 200;
 
-/** One of the chain's rules for contracts. `problem` returns the deployed message if a module violates the rule. */
+/** A rule of the chain for contracts. `problem` returns the deployed VM's message if a module violates the rule. */
 export interface StaticCheck {
   readonly name: string;
   readonly problem: (module: WasmModule) => string | undefined;
 }
 
 /**
- * The chain's rules in the deployed VM's order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after these
- * rules.
+ * The chain's rules for contracts, in the deployed VM's order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked
+ * after these rules.
  */
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "table", problem: tableProblem },
@@ -190,7 +190,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names, sorted. If the text would exceed {@link MAX_LIST_LENGTH}, omits names at the end. */
+/** Formats a sorted set of names, without the last names if the text would exceed {@link MAX_LIST_LENGTH}. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

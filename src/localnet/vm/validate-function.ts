@@ -5,14 +5,14 @@ import * as operators from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
 /**
- * Number of locals whose types are listed by index. All other locals are looked up by group, because a few bytes can declare 50,000
- * locals.
+ * Number of locals whose types are stored in a list. The types of all other locals are looked up in groups, because a few bytes can
+ * declare 50,000 locals.
  */
 const LISTED_LOCALS = 256;
 
-/** Facts about a validated function that the rewriter needs. */
+/** Properties of a validated function that the rewriter needs. */
 export interface FunctionShape {
-  /** Offset of the first operator. */
+  /** Offset of the function's first operator in the module. */
   readonly code: number;
   /** Number of parameters and locals. */
   readonly locals: number;
@@ -42,8 +42,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks a function body in the code section: types on the operand stack, labels and indices. Errors have the deployed VM's
- * messages and offsets. Memory use is linear in the size of the body.
+ * Checks a function body's operand types, labels and indices. Errors have the deployed VM's messages and offsets. Memory use is
+ * linear in the size of the body.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -137,7 +137,7 @@ class FunctionValidator {
   }
 
   /**
-   * Pops an operand of type `expected`; `UNKNOWN` accepts any type. Returns its type, which may be `UNKNOWN` in unreachable code.
+   * Pops an operand of type `expected`, or of any type if `UNKNOWN`. Returns its type, possibly `UNKNOWN` in unreachable code.
    */
   private pop(expected: number): number {
     const { operands } = this;
@@ -256,7 +256,7 @@ class FunctionValidator {
     if (opcode !== operators.OP.localSet) this.operands.push(type);
   }
 
-  /** Finds a local's group by binary search. */
+  /** Returns the type of a local beyond the first {@link LISTED_LOCALS}, found by binary search in the groups. */
   private typeOfFarLocal(index: number): number | undefined {
     const { groups } = this;
     let low = 0;
@@ -376,7 +376,7 @@ class FunctionValidator {
   }
 }
 
-/** Bytes per V8 frame, without locals and operands (measured: 48): return address, frame pointer, frame marker and so on. */
+/** Size in bytes of a V8 frame without locals and operands, i.e. of return address, frame pointer, frame marker and so on. */
 const FRAME_OVERHEAD = 48;
 
 /**

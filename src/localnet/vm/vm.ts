@@ -13,37 +13,37 @@ import { rewriteModule, type RewriteOptions, REWRITER_VERSION } from "./rewrite.
 import { checkStatically, isHostFunction } from "./static-checks.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Maximum VM gas in a counter. If there is no limit, the chain passes 2^64 - 1. */
+/** Maximum VM gas in a counter, to which the VM reduces higher limits, such as 2^64 - 1, with which the chain sets no limit. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Native stack bytes for a call and all nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use
- * the rest. The VM counts these bytes itself, so that recursion ends at the same depth on every machine. A small function reaches a
- * depth of 10,000, as on the deployed chain.
+ * Native stack bytes for a call and all nested calls to other contracts. Node's and the chain's frames use the rest of V8's 984 KiB.
+ * The VM counts stack bytes itself, so that recursion ends at the same depth on every machine. A small function reaches a depth of
+ * 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
 /** Default size limit for the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Size limits for the caches of modules recompiled for interruptible calls and for traces. */
+/** Size limits, in bytes, for the caches of interruptible and traced modules, which are compiled separately from plain modules. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Default VM gas after which a module's first long call starts again. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on. An endless loop would therefore remain four times as slow. A loop uses this amount of
- * gas in 40 ms.
+ * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it runs, but uses the faster
+ * code only from the function's next call on, so an endless loop would remain four times as slow. A loop uses this amount of gas in
+ * 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 
-/** Default size limit for memories and start states retained from finished calls, whose instances can be reused. */
+/** Default size limit, in bytes, for memories and start states that the VM retains to reuse instances. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
 
 interface Call {
   /** SHA-256 hash of the code, in hex, which identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code; called only if the module is not in the cache. */
+  /** Returns the code. Called only if the cache does not contain the module. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
   /** The arguments env, info (instantiate and execute only) and message, each in JSON. */
@@ -53,20 +53,20 @@ interface Call {
   readonly host: Host;
   /** Remaining native stack bytes, for a call from within another call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Starts a trace of the call. Tracing slows down the call but otherwise does not affect it. */
+  /** Starts a trace of the call, which slows down the call but otherwise does not affect it. */
   readonly trace?: StartTrace | undefined;
   /**
-   * Called about every millisecond during the call. An exception that it throws ends the call and, like a bug, propagates through
-   * the VM. If undefined, only the gas limit ends a long call, as in a block.
+   * Called about every millisecond during the call. An exception thrown by `interrupt` ends the call and, like a bug, propagates
+   * through the VM. If undefined, only the gas limit ends a long call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** Outcome of a call, including the gas used if the call failed. */
+/** A call's result or error, with the gas used even if the call failed. */
 export interface CallOutcome {
-  /** Contents of the result region, or the error. */
+  /** Contents of the result region, or the error that ended the call. */
   readonly result: Uint8Array | VmError;
-  /** VM gas used inside the VM: by operators, by host functions, and for decoding the result. */
+  /** VM gas used inside the VM by operators, by host functions, and for decoding the result. */
   readonly gasUsed: bigint;
   /** VM gas used outside the VM, as reported by the host. */
   readonly gasUsedExternally: bigint;
@@ -78,7 +78,7 @@ export interface Vm {
    */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
-  /** Returns the reason why stored code cannot be instantiated. Each call to the code would fail with this message. */
+  /** Returns the message with which each call to stored code would fail, or undefined if the code can be instantiated. */
   instantiationProblem(checksum: string): string | undefined;
   /** Returns the size of the rewritten code in the cache, in bytes. */
   cachedBytes(): number;
@@ -90,13 +90,13 @@ export interface VmOptions {
   readonly cacheBytes?: number;
   /** Size limit for retained memories and start states, in bytes. If 0, each call runs in a new instance. */
   readonly instanceBytes?: number;
-  /** VM gas after which a module's first long call starts again. Set only in tests. */
+  /** VM gas after which the VM restarts a module's first long call, set only in tests. */
   readonly coldGas?: bigint;
-  /** Gas costs to use instead of the deployed costs. Set only in tests. */
+  /** Gas costs to use instead of the deployed costs, set only in tests. */
   readonly costs?: GasCosts;
 }
 
-/** Creates a synchronous and deterministic virtual machine for contracts, without any state except caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts, whose only state is caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;
@@ -223,7 +223,7 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why the module cannot be instantiated, e.g. imports of the wrong type, segments out of range, or a start function. */
+  /** Why the module cannot be instantiated, for example wrong import types, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;
   /** Size of the rewritten code in bytes. */
   readonly size: number;
@@ -233,7 +233,7 @@ function keyOf(checksum: string): string {
   return `${REWRITER_VERSION}/${checksum}`;
 }
 
-/** Creates a cache of compiled modules. If it is full, the least recently used modules are removed and passed to `onRemove`. */
+/** Creates a cache of compiled modules that, when full, removes the least recently used modules and passes them to `onRemove`. */
 function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void) {
   const modules = new Map<string, CompiledModule>();
   let bytes = 0;
@@ -267,7 +267,7 @@ function createModuleCache(limit: number, onRemove: (module: CompiledModule) => 
   };
 }
 
-/** Validates function bodies, rewrites the module and compiles it. The instances of traced modules are not reused. */
+/** Validates function bodies, rewrites the module and compiles it. Instances of traced modules cannot be reused. */
 function compileModule(module: WasmModule, options: RewriteOptions = {}): CompiledModule {
   const { variant = "plain" } = options;
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
@@ -283,7 +283,7 @@ function compileModule(module: WasmModule, options: RewriteOptions = {}): Compil
   };
 }
 
-/** Returns function names for a trace. Most contracts are stripped of names, so this falls back to the names of exports. */
+/** Returns function names for a trace, using export names for functions without a name, because most contracts have no name section. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(
@@ -292,7 +292,7 @@ function namesOrExports(module: WasmModule): (index: number) => string | undefin
   return (index) => names(index) ?? exported.get(index);
 }
 
-/** Returns the exported functions with non-i32 parameters. JavaScript would throw for an i64, and would convert a float. */
+/** Returns the exported functions with non-i32 parameters, for which JavaScript would throw (i64) or convert (float). */
 function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   const isMistyped = (index: number): boolean =>
     functionType(module, index)?.params.some((type) => type !== I32) === true;
@@ -300,7 +300,7 @@ function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   return new Set(found.map(({ name }) => name));
 }
 
-/** Compiles a module. V8 rejects modules beyond its own limits, e.g. with a function larger than 7.6 MB. */
+/** Compiles a module. V8 rejects modules beyond its own limits, for example functions larger than 7.6 MB. */
 function compileBytes(bytes: Uint8Array): object {
   try {
     return new WebAssembly.Module(bytes);
@@ -325,7 +325,7 @@ function instantiationProblem(module: WasmModule): string | undefined {
     return "RuntimeError: undefined element: out of bounds table access";
   if (module.dataSegments.some(({ offset, length }) => (offset ?? 0) + length > bytes))
     return "RuntimeError: out of bounds memory access";
-  // A start function runs before the call has any gas.
+  // Report the trap of a start function, which runs before the call has any gas.
   if (module.start !== undefined) return "RuntimeError: unreachable";
   if (memory?.kind !== "memory")
     return `Could not get memory 'memory': ${memory === undefined ? "Missing export memory" : "Incompatible Export Type"}`;

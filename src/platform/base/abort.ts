@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** A signal that ends a wait: any `AbortSignal`, or a cheaper signal from this module. Watch it with {@link onAbort}. */
+/** A signal that ends a wait: any `AbortSignal`, or a cheaper signal created here. {@link onAbort} accepts both kinds. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
 /** The part of a `Clock` that a timed wait needs. */
@@ -51,7 +51,7 @@ export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): 
   };
 }
 
-/** Adds the signal's only event listener. */
+/** Adds the event listener that all of a signal's callbacks share. */
 function listen(signal: WaitSignal): Callbacks {
   const callbacks: Callbacks = new Set();
   callbacksOf.set(signal, callbacks);
@@ -71,13 +71,13 @@ interface OwnSignal<S extends WaitSignal> {
   readonly abort: (reason: Error) => void;
 }
 
-/** Creates the signal for one call. Its callbacks need no event listener, because adding one takes longer than a short wait. */
+/** Creates an abort signal for one call, whose callbacks bypass event listeners: adding a listener takes longer than a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));
 }
 
-/** Creates a cheap signal for one wait, which only {@link onAbort} can watch. */
+/** Creates a signal for one wait that is cheaper than an `AbortSignal`, but can only be watched with {@link onAbort}. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: WaitSignal & object = { aborted: false, reason: undefined };
   return ownSignal(signal, (reason) => Object.assign(signal, { aborted: true, reason }));
@@ -116,7 +116,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for shared work. If the signal aborts first, rejects with its reason, but the work itself continues. */
+/** Waits for shared work, but rejects with the signal's reason if the signal aborts first, while the work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -125,8 +125,8 @@ export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
 }
 
 /**
- * Runs `work` for at most `afterMs`. Rejects with {@link DeadlineError} at the deadline and with the signal's reason on abort,
- * even if `work` ignores its signal.
+ * Runs `work` for at most `afterMs`. Rejects with {@link DeadlineError} at the deadline, or with the signal's reason on abort, even
+ * if `work` ignores its signal.
  */
 export async function withDeadline<T>(
   what: string,
@@ -167,7 +167,7 @@ export function withTimeout<T>(
   return runTimed(delayMs, clock, createOwnSignal(), { signal, work });
 }
 
-/** Like {@link withTimeout}, for work that only waits and watches its signal with {@link onAbort}. */
+/** Like {@link withTimeout}, but cheaper, for work that only waits and watches its signal with {@link onAbort}. */
 export function waitAtMost<T>(
   delayMs: number,
   clock: Sleeper,

@@ -5,7 +5,7 @@ import { bech32 } from "@scure/base";
 const HEX = /^[0-9a-fA-F]*$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Encodes bytes as lower-case hex. */
+/** Encodes bytes as lower-case hex without a prefix. */
 export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
@@ -67,7 +67,7 @@ function isLatinReader(value: unknown): value is LatinReader {
   return typeof value === "function";
 }
 
-// The method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
+// `latin1Slice`, the method behind `toString("latin1")`, works on any byte array, but is missing from Node's type definitions.
 const native: unknown = Reflect.get(Buffer.prototype, "latin1Slice");
 const readLatin1: LatinReader = isLatinReader(native)
   ? native
@@ -109,21 +109,19 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 const word = new Uint8Array(8);
 const wordView = new DataView(word.buffer);
 
-/** Encodes an unsigned 64-bit integer as 8 big-endian bytes. Throws outside the range 0 to 2^64 - 1. */
+/** Encodes an unsigned 64-bit integer as 8 big-endian bytes. Throws if the value is outside the range 0 to 2^64 - 1. */
 export function uint64BigEndian(value: bigint): Uint8Array {
   if (value < 0n || value > 0xffff_ffff_ffff_ffffn) throw new Error(`not a uint64: ${value}`);
   wordView.setBigUint64(0, value);
   return word.slice();
 }
 
-/** Decodes 8 big-endian bytes at `offset`. Throws if fewer than 8 bytes remain. */
+/** Decodes 8 big-endian bytes at `offset` to an unsigned integer. Throws if fewer than 8 bytes remain. */
 export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }
 
-/**
- * Returns the smallest key above every key with this prefix. Returns undefined if the prefix is empty or all 0xff.
- */
+/** Returns the smallest key above every key with this prefix, or undefined if the prefix is empty or all 0xff. */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {
     const last = prefix[length - 1] ?? 0;
@@ -140,8 +138,8 @@ const SHA256_BYTES = 32;
 /**
  * Computes a 32-byte SHA-256 hash.
  *
- * Node returns a digest as a "binary" string in a quarter of the time that a Buffer takes. The array for its bytes is small enough
- * to fit in V8's heap.
+ * Node returns a "binary" string four times as fast as a Buffer. The array copied from that string is small enough for V8 to store
+ * on its own heap.
  */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
@@ -157,7 +155,7 @@ export function encodeBech32(prefix: string, bytes: Uint8Array): string {
   return bech32.encode(prefix, bech32.toWords(bytes), BECH32_MAX_LENGTH);
 }
 
-/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` that states the reason. */
+/** Decodes bech32 in lower or upper case, but not in mixed case. Throws an `Error` with the reason for invalid text. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   if (!hasSeparator(text)) throw new Error("no bech32 separator");
   const { prefix, words } = bech32.decode(text, BECH32_MAX_LENGTH);
@@ -183,7 +181,7 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
-/** Lead bytes after which the second byte's range is smaller than 0x80 to 0xbf. */
+/** UTF-8 lead bytes whose second byte is limited to a range smaller than 0x80 to 0xbf. */
 const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
   [0xe0, 0xa0, 0xbf],
   [0xed, 0x80, 0x9f],
@@ -205,12 +203,12 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** Formats bytes like Go's `%v`: "[1 2 255]". */
+/** Formats bytes as decimal numbers in brackets, like Go's `%v`, as in "[1 2 255]". */
 export function goBytes(bytes: Uint8Array): string {
   return `[${bytes.join(" ")}]`;
 }
 
-/** Encodes an unsigned varint. `value` must be a safe integer of at least 0. */
+/** Encodes a safe integer of at least 0 as an unsigned varint. */
 export function encodeUvarint(value: number): Uint8Array {
   if (value < 0x80) return Uint8Array.of(value);
   const bytes: number[] = [];

@@ -3,8 +3,8 @@ export type RecentCache<K, T> = ReturnType<typeof createRecentCache<K, T>>;
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
- * Two generations approximate the order of use. A hit in the younger generation moves nothing, so it is several times faster than
- * in an exactly ordered cache.
+ * The cache approximates the order of use with two generations of entries. A hit in the younger generation moves no entry, which is
+ * several times faster than an exact order.
  */
 export function createRecentCache<K, T>(capacity: number) {
   let younger = new Map<K, T>();
@@ -31,7 +31,7 @@ export function createRecentCache<K, T>(capacity: number) {
   return { get, put, clear };
 }
 
-/** Returns a map's value for a key, and creates and stores it if there is none. */
+/** Returns a map's value for a key, after creating and storing the value if the key is new. */
 export function getOrCreate<K, T>(
   map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
   key: K,
@@ -46,7 +46,7 @@ export function getOrCreate<K, T>(
 
 /**
  * Returns a function that calls `load` once per key and then returns the same promise. Rejected promises are stored too, so that
- * one cycle does not repeat a failed request. Create a new function for each cycle.
+ * one cycle does not repeat a failed request. For each cycle, create a new function.
  */
 export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request: Q) => bigint) {
   const promises = new Map<bigint, Promise<T>>();

@@ -15,7 +15,7 @@ export function parseDec18(text: string): Dec18 {
   return match[1] === "-" ? -magnitude : magnitude;
 }
 
-/** Formats all 18 fractional digits, as the SDK does: "0.500000000000000000". */
+/** Formats a decimal with all 18 fractional digits, like the SDK, as in "0.500000000000000000". */
 export function formatDec18(value: Dec18): string {
   return formatFixed(value, 18);
 }
@@ -77,20 +77,20 @@ export const PREC_ONE: PrecDec = 10n ** 27n;
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
-/** Multiplies and rounds half to even. Throws `OverflowError` if the result exceeds 345 bits. */
+/** Multiplies two decimals and rounds half to even. Throws `OverflowError` if the result exceeds 345 bits. */
 export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
 /**
- * Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits and `RangeError` for a divisor of
- * 0.
+ * Divides `a` by `b`, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits, and `RangeError` if
+ * `b` is 0.
  */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
-  // The fraction that decides the rounding is floor(rest * 10^27 / b). The comparison needs no division. The fraction is at least
-  // one half if 2 * rest >= b. It exceeds one half if (2 * rest - b) * 10^27 >= 2 * b.
+  // The fraction that decides the rounding is floor(rest * 10^27 / b). Comparing the fraction needs no division: it is at least one
+  // half if 2 * rest >= b, and more than one half if (2 * rest - b) * 10^27 >= 2 * b.
   const scaled = a * PREC_ONE;
   const whole = scaled / b;
   const excess = 2n * (scaled - whole * b) - b;
@@ -114,7 +114,7 @@ export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
   return checkPrec(a * factor);
 }
 
-/** Divides by an integer and truncates towards zero. Throws `RangeError` for a divisor of 0. */
+/** Divides a decimal by an integer and truncates toward zero. Throws `RangeError` if the divisor is 0. */
 export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
   return a / divisor;
 }
@@ -166,12 +166,12 @@ function precOutOfRange(digits: string): OverflowError {
   return new OverflowError(PREC_MAX_BITS, `decimal '${digits}' out of range; max ${PREC_MAX_BITS} bits`);
 }
 
-/** Formats all 27 fractional digits: "0.500000000000000000000000000". */
+/** Formats a decimal with all 27 fractional digits, as in "0.500000000000000000000000000". */
 export function formatPrecDec(value: PrecDec): string {
   return formatFixed(value, PREC_DIGITS);
 }
 
-/** Parses the wire format, which is the scaled integer in a notation that Go reads. Throws an `Error` with Go's message. */
+/** Parses the wire format, the scaled integer in a notation that Go reads. For other text, throws an `Error` with Go's message. */
 export function parseWirePrecDec(text: string): PrecDec {
   const value = parseGoBigInt(text);
   if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);

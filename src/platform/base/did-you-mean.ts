@@ -22,7 +22,7 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   return `; did you mean ${before}${last}?`;
 }
 
-/** Maximum number of characters, from the start of a name, that are compared. */
+/** Maximum number of a name's first characters to compare. */
 const MAX_LENGTH = 60;
 
 function commonBeginning(wrong: string, name: string): number {

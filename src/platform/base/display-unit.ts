@@ -23,7 +23,7 @@ export interface UnitPrice {
 /** Largest accepted exponent, above the maximum of 18 on the chains in use. */
 export const MAX_EXPONENT = 30;
 
-/** Pattern for unit names, because longer names or other characters would break tables. */
+/** Pattern that unit names must match, because longer names or other characters would break the layout of tables. */
 const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
 
 export function isUnitName(text: string): boolean {
@@ -31,11 +31,11 @@ export function isUnitName(text: string): boolean {
 }
 
 /**
- * Formats an amount in display units, followed by base units: "1.234567 NTRN (1234567 untrn)". If there is a price, adds the
- * amount's value: "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units:
- * "1234567 untrn".
+ * Formats an amount in display units, followed by base units, as in "1.234567 NTRN (1234567 untrn)". If there is a price, adds the
+ * amount's value, as in "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units,
+ * as in "1234567 untrn".
  *
- * `separator` separates thousands; by default, there is none.
+ * `separator` is the thousands separator; by default, there is none.
  */
 export function formatAmount(
   amount: bigint,
@@ -49,14 +49,14 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; returns "" without a unit. */
+/** Formats the suffix that follows an amount in base units, such as " = 1.5 NTRN, 0.52 USD"; returns "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
   return ` = ${formatUnits(amount, unit, ",")}${value}`;
 }
 
-/** Formats an amount in display units, exactly and without trailing zeros: "1.5 NTRN", "-0.000001 NTRN". */
+/** Formats an amount in display units, exactly and without trailing zeros, as in "1.5 NTRN" or "-0.000001 NTRN". */
 export function formatUnits(
   amount: bigint,
   { name, exponent }: Pick<DisplayUnit, "name" | "exponent">,
@@ -71,10 +71,7 @@ export function formatUnits(
 
 const SHORT_DIGITS = 6;
 
-/**
- * Formats an amount in display units with at most six significant digits. Prints more digits only before the decimal point, and
- * truncates instead of rounding.
- */
+/** Formats an amount in display units, truncated to six significant digits. Digits before the decimal point are never dropped. */
 export function formatShort(
   amount: bigint,
   unit: Pick<DisplayUnit, "name" | "exponent">,
@@ -86,8 +83,8 @@ export function formatShort(
 }
 
 /**
- * Formats an amount's value in its price's currency: "1,234.50 USD". Truncates the value, and formats less than a hundredth as "<
- * 0.01 USD".
+ * Formats an amount's value in its price's currency, truncated to hundredths, as in "1,234.50 USD". A value below one hundredth
+ * becomes "< 0.01 USD".
  */
 function formatValue(
   amount: bigint,
@@ -101,8 +98,8 @@ function formatValue(
 }
 
 /**
- * Parses "12.5 NTRN", "12500000 untrn", or a plain number of base units to base units. Returns undefined for other text, another
- * denomination, or more decimals than the unit has.
+ * Parses "12.5 NTRN", "12500000 untrn", or a plain number of base units; the result is in base units. Returns undefined for other
+ * text, another denomination, or more decimals than the unit has.
  */
 export function parseAmount(
   text: string,
@@ -117,7 +114,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** A denomination's metadata from the chain's bank module. Its strings are untrusted. */
+/** A denomination's metadata from the chain's bank module, whose strings are untrusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;
@@ -126,7 +123,7 @@ interface DenomMetadata {
 }
 
 /**
- * Returns the display unit from the chain's metadata. The unit's name is the metadata's symbol, if the symbol is a valid name.
+ * Returns the display unit from the chain's metadata, named by the metadata's symbol if this is a valid name.
  *
  * Returns undefined instead of guessing if the metadata describes another denomination, contradicts itself, or names no unit
  * besides the base.

@@ -16,7 +16,7 @@ export class CodedError<Facts extends ErrorFacts> extends Error {
   }
 }
 
-/** Returns a thrown value's message, followed by the messages of its causes, joined by ": ". */
+/** Returns a thrown value's message, followed by its causes' messages, separated by colons. */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : JSON.stringify(thrown);
   const cause = thrown.cause === undefined ? "" : `: ${errorText(thrown.cause)}`;
@@ -28,7 +28,7 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Returns the result of `work`, or undefined if it throws. Use it where the error itself does not matter. */
+/** Returns the result of `work`, or undefined if `work` throws. Use this function only where the cause of the error is irrelevant. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -37,7 +37,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Throws for a state that the types allow but the program never reaches. */
+/** Throws an error for a state that the types allow but that a correct program never reaches. */
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);
 }
@@ -55,15 +55,15 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
   return { ok: false, error };
 }
 
-/** Exit codes of every Relaywatch process. */
+/** Exit codes that all Relaywatch processes use. */
 export const EXIT = {
   /** Success: the work is done, a check found no problem, or a daemon stopped on request. */
   ok: 0,
   /** Fatal error, an interrupted command, or a problem found by a check. */
   fatal: 1,
-  /** Invalid command line. */
+  /** The command line is invalid. */
   usage: 2,
-  /** A check could not read its data. */
+  /** A check could not read the data that it needs. */
   unseen: 3,
   /** Temporary failure, after which a supervisor should restart the process. */
   tryAgain: 75,

@@ -31,10 +31,7 @@ export function createFaultSwitches<Name extends string>(
   };
   return {
     has: (name: Name): boolean => isOn(name),
-    /**
-     * Switches a fault on or off. With `forMs`, the fault switches off again after that time, unless a later call replaces this
-     * one.
-     */
+    /** Switches a fault off, or on for `forMs` (by default, until a later call). A later call replaces an earlier call. */
     set: (name: Name, on: boolean, forMs?: number): void => {
       if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);
       else untilMs.delete(name);

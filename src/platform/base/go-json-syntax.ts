@@ -1,26 +1,26 @@
 /** Maximum nesting depth that Go's decoder accepts. */
 const MAX_DEPTH = 10_000;
 
-/** The element expected after an open bracket, as Go's error messages name it ("after array element"). */
+/** The kind of element expected inside an open bracket, in the words of Go's error messages ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
-/** The contexts of all open brackets, innermost last. */
+/** The element expected inside each open bracket, innermost last. */
 type Parents = Parent[];
 
-/** A parser state, which returns the next state after one byte, or the error message that follows "invalid character 'x' ". */
+/** A parser state: takes a byte and returns the next state, or the rest of the error message "invalid character 'x' …". */
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
- * Checks JSON syntax as Go's `encoding/json` does. Returns undefined for one valid JSON value. Otherwise returns Go's error
- * message, for example "unexpected end of JSON input". Runs in linear time, without recursion.
+ * Checks JSON syntax as Go's `encoding/json` does. Returns undefined if the bytes are one valid JSON value, and otherwise Go's
+ * error message, for example "unexpected end of JSON input". The check runs in linear time, without recursion.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;
 }
 
 /**
- * Returns the first JSON value in the bytes, as Go's `json.Decoder` (and so the SDK's codec) reads it. If the bytes do not start
- * with a valid value, returns the bytes before the error.
+ * Returns the first JSON value in the bytes, as Go's `json.Decoder` (and so the SDK's codec) reads it. If that value is invalid,
+ * returns the bytes before the error.
  */
 export function firstGoJson(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, firstError(bytes)?.at);

@@ -43,9 +43,7 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/**
- * Returns the value that a token completes, if any. Opening brackets add to `open`; closing brackets complete the innermost value.
- */
+/** Returns the value that a token completes, if any. An opening bracket extends `open`, and a closing one completes its last value. */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
@@ -65,7 +63,7 @@ function takeString(value: string, parent: OpenArray | OpenObject | undefined): 
   return undefined;
 }
 
-/** Adds a complete value to its parent. Returns the value if it has no parent and is therefore the result. */
+/** Adds a complete value to its parent. A value without a parent is the parser's result, and is returned. */
 function attach(value: GoJson, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent === undefined) return value;
   if (parent.kind === "array") parent.items.push(value);
@@ -83,7 +81,7 @@ function unquote(token: string): string {
 }
 
 /**
- * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
+ * Formats a decoded JSON value as Go's `%v` formats an `any`, with `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
  * `map[k:1]` with sorted names. Works without recursion and, for a repeated name, prints the last value.
  */
 export function printGoValue(value: GoJson): string {
@@ -143,7 +141,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Prints a JSON object without spaces. The values are given as JSON text, so that 64-bit numbers keep all digits. */
+/** Prints a JSON object without spaces, from members whose values are JSON texts, so that 64-bit numbers keep all digits. */
 export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

@@ -26,7 +26,7 @@ export function maxInt(a: bigint, b: bigint): bigint {
 
 /** Matches a decimal without a leading zero or plus sign, as every encoder writes it. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Maximum number of digits. Longer strings are rejected without conversion, which bounds the cost. */
+/** Maximum number of characters after an integer's sign. Longer texts are rejected without conversion, which bounds the cost. */
 const MAX_TEXT = 1024;
 
 /**
@@ -55,7 +55,7 @@ export function parseInt256(text: string): bigint {
   return value;
 }
 
-/** Go's base-0 notations: a pattern, the prefix that `BigInt` needs, and the length of the prefix in Go. */
+/** Go's base-0 notations: a pattern, the prefix for the digits in `BigInt`, and the length of the prefix in Go. */
 const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skipped: number])[] = [
   [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
   [/^0[bB](?:_?[01])+$/, "0b", 2],
@@ -81,7 +81,7 @@ export interface GoIntegerType {
 
 const DECIMAL = /^\d+$/;
 
-/** Parses an integer like Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's message. */
+/** Parses an integer like Go's `strconv.ParseInt` and `ParseUint`. For invalid text, throws an `Error` with Go's message. */
 export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   const sign = type.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
   const magnitude = magnitudeOf(text.slice(sign.length), type.base);
@@ -117,7 +117,7 @@ function integerError(text: string, type: GoIntegerType, why: string): Error {
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE: ReadonlySet<string> = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
-/** Parses a boolean like Go's `strconv.ParseBool`. Throws an `Error` with Go's message. */
+/** Parses a boolean like Go's `strconv.ParseBool`. For invalid text, throws an `Error` with Go's message. */
 export function parseGoBool(text: string): boolean {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;

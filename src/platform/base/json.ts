@@ -40,15 +40,15 @@ export function stringifyJson(value: unknown, indent?: number): string {
   );
 }
 
-/** Creates a field's error. `path` names the field, and `expected` describes a valid value, for example "a 64-bit integer". */
+/** Creates the error for an invalid field. `expected` describes a valid value, for example "a 64-bit integer". */
 type FieldError = (path: string, expected: string) => Error;
 
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
- * An unchecked value in a JSON document, with its path. The methods check the value and throw the error that `error` creates, which
- * should contain the path but never the value.
+ * An unchecked value in a JSON document, with its path. The methods check the value and throw the error that `error` creates, whose
+ * message should contain the path but never the value.
  */
 export class JsonField {
   readonly value: unknown;
@@ -56,14 +56,14 @@ export class JsonField {
   readonly path: string;
   readonly error: FieldError;
 
-  /** `path` is empty for the document's root. */
+  /** `path` is the empty string for the document's root. */
   constructor(value: unknown, path: string, error: FieldError) {
     this.value = value;
     this.path = path;
     this.error = error;
   }
 
-  /** Returns an object's member, which has the value undefined if it is absent. Throws if the value is not an object. */
+  /** Returns a member of an object; an absent member has the value undefined. Throws if this field is not an object. */
   member(name: string): JsonField {
     if (!isRecord(this.value)) throw this.error(this.path, "an object");
     const path = this.path === "" ? name : `${this.path}.${name}`;
@@ -75,13 +75,13 @@ export class JsonField {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Returns the field itself, or throws if it is absent. (Other methods treat an absent field as Go's zero value.) */
+  /** Returns this field, or throws if it is absent. (Other methods treat an absent field as Go's zero value.) */
   required(): JsonField {
     if (!this.isPresent()) throw this.error(this.path, "present");
     return this;
   }
 
-  /** Returns the field, or an empty object if it is absent, because Go prints a nil pointer as null. */
+  /** Returns this field, or an empty object if it is absent or null, because Go prints a nil pointer as null. */
   orEmpty(): JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
@@ -156,8 +156,8 @@ export class JsonField {
 }
 
 /**
- * Converts a safe integer, a bigint, or decimal text of up to 20 digits (the length of 2^64). Returns undefined for any other
- * value.
+ * Converts a safe integer, a bigint, or decimal text of up to 20 digits (the length of 2^64). Returns undefined for all other
+ * values.
  */
 function toInteger(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;

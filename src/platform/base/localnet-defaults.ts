@@ -1,4 +1,4 @@
-/** Default loopback ports (offset 0) of all servers on one machine. */
+/** Default loopback ports of all servers that run on one machine: a localnet's servers, the relayer and the watchdog. */
 export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,

@@ -5,7 +5,7 @@ export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/** How long to wait for a silent pipe or terminal. The read is synchronous, so the process handles no signals. */
+/** How long to wait for a silent pipe or terminal; this synchronous wait blocks the process's signal handlers. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
@@ -14,7 +14,7 @@ const PAUSE_MS = 10;
  * cannot be read or is larger, or if a pipe or terminal provides no input for `silenceMs`.
  */
 export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
-  // Without O_NONBLOCK, opening a named pipe without a writer would never return. Windows lacks this flag.
+  // Without O_NONBLOCK, which Windows does not define, opening a named pipe without a writer would never return.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const chunks: Buffer[] = [];
@@ -31,9 +31,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/**
- * Waits for the next bytes, or returns an empty buffer at the end of the file. The first read also waits for a pipe's first writer.
- */
+/** Waits for the next bytes, or returns an empty buffer at the end of the file. The first call also waits for a pipe's writer. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();

@@ -1,27 +1,27 @@
 import { pause, type Sleeper, type WaitSignal } from "./abort.ts";
 import { type BackoffOptions, backoffMs } from "./waits.ts";
 
-/** Number of consecutive failures, which long-running work resets to 0 after progress. */
+/** Number of consecutive failures, which long-running work may reset to 0 after progress. */
 export interface Tries {
   failures: number;
 }
 
 export interface RetryOptions {
-  /** Backoff after an error, or a function that selects the backoff by the error. */
+  /** Backoff after every error, or a function that returns the backoff for an error. */
   readonly backoff: BackoffOptions | ((error: unknown) => BackoffOptions);
   readonly clock: Sleeper;
   /** Returns a uniformly distributed random number in [0, 1). */
   readonly random: () => number;
   readonly signal: WaitSignal;
-  /** Counter of consecutive failures; by default, a new one. */
+  /** Counter of consecutive failures, for example shared with `work`; by default, a new counter. */
   readonly tries?: Tries;
   /** Called with each error before the pause. `tries.failures` does not yet include this error. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Runs `work` until it succeeds, with a randomized backoff after each error. Returns its result, or undefined once the signal has
- * aborted. Ignores errors after the abort, and never rejects.
+ * Runs `work` until it succeeds, with a randomized backoff after each error. Resolves with the result, or with undefined once the
+ * signal has aborted. Never rejects: after the abort, even errors are ignored.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T | undefined> {
   const { backoff, clock, random, signal, tries = { failures: 0 }, onError } = options;

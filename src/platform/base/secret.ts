@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Returns the secret string. Only code that sends it may call this method. */
+  /** Returns the secret in plain text. Call this method only where the secret is sent. */
   reveal(): string {
     return this.#value;
   }

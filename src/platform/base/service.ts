@@ -1,7 +1,7 @@
 import { isAbort, onAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** A long-running part of a process, which must run until its signal aborts. An earlier return is treated as an error. */
+/** A long-running part of a process, which must run until its signal aborts. If it returns earlier, this is treated as an error. */
 export interface Service {
   readonly name: string;
   /** Runs until the signal aborts, and closes everything that it opened before it resolves. */
@@ -14,8 +14,8 @@ export interface ServiceError {
 }
 
 /**
- * Runs all services until `signal` aborts or one of them ends. Then stops the remaining services, waits for them, and returns all
- * errors in chronological order: none if `signal` stopped the services cleanly.
+ * Runs all services until `signal` aborts or one of them ends, then stops the remaining services and waits for them. Returns all
+ * errors in chronological order, or an empty list if `signal` stopped the services cleanly.
  */
 export async function supervise(
   services: readonly Service[],

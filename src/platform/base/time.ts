@@ -10,7 +10,7 @@ export const GO_ZERO_TIME_NS = -62_135_596_800n * NS_PER_SECOND;
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Parses an RFC 3339 time with at most nine fractional digits to nanoseconds since the Unix epoch. Throws on any other text. */
+/** Parses an RFC 3339 time with at most nine fractional digits to nanoseconds since the Unix epoch, and throws on other text. */
 export function parseRfc3339Ns(text: string): bigint {
   const match = RFC3339.exec(text);
   const wholeMs = match === null ? Number.NaN : Date.parse(`${match[1]}${match[3]}`);
@@ -20,7 +20,7 @@ export function parseRfc3339Ns(text: string): bigint {
   return BigInt(wholeMs) * 1_000_000n + BigInt((match[2] ?? "").padEnd(9, "0"));
 }
 
-/** Formats milliseconds since the Unix epoch as ISO 8601 in UTC, with milliseconds: "2026-11-21T12:00:05.000Z". */
+/** Formats milliseconds since the Unix epoch as ISO 8601 in UTC, as in "2026-11-21T12:00:05.000Z". */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
@@ -43,7 +43,7 @@ export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly na
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
 }
 
-/** Joins the seconds and nanoseconds of a protobuf Timestamp or Duration without checking their range; 0 for an absent message. */
+/** Joins a protobuf Timestamp's or Duration's seconds and nanoseconds without checking their range; an absent message is 0. */
 export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
   return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
 }
@@ -57,12 +57,12 @@ const UNITS = [
   { size: 60_000_000_000n, name: "m" },
 ] as const;
 
-/** Formats a time in UTC like Go's `%v`: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error messages use this format. */
+/** Formats a time like Go's `%v`, as CometBFT's error messages do, for example "2026-11-21 11:59:49.878735817 +0000 UTC". */
 export function goTimeText(timeNs: bigint): string {
   return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }
 
-/** Formats a duration like Go's `time.Duration.String`: "10s", "336h0m0s", "1.5s", "250ms". */
+/** Formats a duration like Go's `time.Duration.String`, as in "10s", "336h0m0s" or "1.5s". */
 export function goDurationText(durationNs: bigint): string {
   if (durationNs < 0n) return `-${goDurationText(-durationNs)}`;
   if (durationNs < 1_000_000_000n) return subSecondText(durationNs);

@@ -8,13 +8,11 @@ interface Caller {
 
 export type WakeSignal = ReturnType<typeof createWakeSignal>;
 
-/**
- * Creates a signal that wakes all callers that wait for an event. The signal carries no value and does not remember past events.
- */
+/** Creates a signal that wakes all callers waiting for an event. The signal carries no value and does not remember past events. */
 export function createWakeSignal() {
   const waiting = new Set<Caller>();
   return {
-    /** Resolves on the next `wake`. Rejects with the reason if `signal` aborts first. Any number of callers may wait. */
+    /** Resolves on the next `wake`, for any number of callers. Rejects with the signal's reason if `signal` aborts first. */
     next: (signal: WaitSignal): Promise<void> =>
       new Promise((resolve, reject) => {
         const caller: Caller = { resolve };
@@ -25,7 +23,7 @@ export function createWakeSignal() {
         });
       }),
     wake: (): void => {
-      // Clear the set first: a woken caller may wait again immediately and must not be woken twice by one call.
+      // Clear the set first: a woken caller may wait again immediately, and one call must not wake this caller twice.
       const woken = [...waiting];
       waiting.clear();
       for (const { unwatch, resolve } of woken) {
@@ -39,13 +37,13 @@ export function createWakeSignal() {
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
 /**
- * Creates a signal that wakes callers waiting for a change. Its version counts changes from 0, so that a caller also notices a
- * change that preceded its wait.
+ * Creates a signal that wakes callers waiting for a change. The signal counts changes in a version, starting from 0, so a caller
+ * can also notice a change that preceded its wait.
  */
 export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;
-  /** Resolves once the version differs from `since`. Rejects with the signal's reason on abort. */
+  /** Resolves once the version differs from `since`, or rejects with the signal's reason on abort. */
   const changed = async (since: number, signal: WaitSignal): Promise<void> => {
     if (signal.aborted) throw abortReason(signal);
     if (version === since) await wakeSignal.next(signal);
@@ -88,7 +86,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;
-      // Every waiting caller wakes up, and waits again if it finds the queue empty.
+      // A new item wakes every waiting caller; a caller that finds the queue empty again keeps waiting.
       await added.next(signal);
     }
   };
@@ -96,7 +94,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
 }
 
 /**
- * Runs `work` for every item, with at most `limit` calls in parallel. Returns the results in item order. Rejects with the first
+ * Runs `work` for every item, with at most `limit` calls in parallel, and returns the results in item order. Rejects with the first
  * error; running calls then continue, but no further calls start.
  */
 export async function mapLimit<T, R>(
@@ -143,11 +141,11 @@ export function backoffMs(attempt: number, options: BackoffOptions, random: () =
 export function createMutex() {
   let last: Promise<void> = Promise.resolve();
   return {
-    /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts first. */
+    /** Runs `work` once all earlier callers have finished. Rejects with the signal's reason if the signal aborts first. */
     runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
       const previous = last;
       const result = raceAbort(previous, signal).then(work);
-      // `previous` may still be running when an aborted caller leaves, so the successor waits for both.
+      // A caller that aborts stops waiting while `previous` may still be running, so the next caller waits for both.
       last = Promise.allSettled([previous, result]).then(() => undefined);
       return result;
     },

@@ -7,7 +7,7 @@ import { portsAt } from "../base/localnet-defaults.ts";
 import type { DaemonContext } from "../process/daemon-context.ts";
 import { askDaemon } from "./daemon-request.ts";
 
-/** Options that select a localnet's clock. `chainClock` is true if {@link chainClockOption} was given without a URL. */
+/** Options that select a localnet's clock. `chainClock` is true if the user gave {@link chainClockOption} without a URL. */
 export interface ChainClockOptions {
   readonly chainClock?: string | true;
   readonly portOffset: number;
@@ -21,8 +21,8 @@ export function chainClockOption(): Option {
 }
 
 /**
- * Returns a clock whose monotonic time follows its wall-clock time. The watchdog compares the two, so moving the chain clock would
- * otherwise look like a jump of the machine's clock.
+ * Returns a clock whose monotonic time follows its wall-clock time. The watchdog compares both times, so without this change,
+ * moving the chain clock would look like a jump of the machine's clock.
  */
 export function withItsDurations(clock: Clock, machine: Clock): Clock {
   return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };
@@ -31,9 +31,9 @@ export function withItsDurations(clock: Clock, machine: Clock): Clock {
 const READ_EVERY_MS = 500;
 
 /**
- * Returns the context with the clock of the localnet that the option names, or unchanged without the option. Reads the localnet's
- * clock twice a second and keeps the clock running if a read fails. Throws `CliError` if the localnet does not respond to the first
- * read.
+ * Returns the context with the clock of the localnet that the option names, or unchanged if the option is absent. Polls the
+ * localnet's time twice a second; if a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond to
+ * the first read.
  */
 export async function followChainClock<Context extends DaemonContext>(
   { chainClock, portOffset }: ChainClockOptions,
@@ -42,7 +42,7 @@ export async function followChainClock<Context extends DaemonContext>(
   if (chainClock === undefined) return context;
   const { clock, logger, signal } = context;
   const url = chainClock === true ? `http://127.0.0.1:${portsAt(portOffset).control}` : chainClock;
-  /** Reads the localnet's time and rate, and the machine's time of the read. */
+  /** Reads the localnet's time and rate, and records the machine's time at the moment of reading. */
   const read = async () => {
     const reply = await askDaemon(
       {

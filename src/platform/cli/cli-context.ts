@@ -42,14 +42,14 @@ export function addOutputOptions(command: Command): Command {
   });
 }
 
-/** Creates the `--json` option of earlier versions, which is hidden from help. {@link addOutputOption} warns about its use. */
+/** Creates the `--json` option of earlier versions, which help omits and {@link addOutputOption} reports as deprecated. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
 
 /**
- * Adds `-o, --output` with the formats of the command's `--format` option. Warns if the options that it replaces, `--json` and
- * `--format`, are used.
+ * Adds `-o, --output` with the formats of the command's `--format` option. Warns if the user gives `--json` or `--format`, which
+ * `--output` replaces.
  */
 function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
@@ -71,7 +71,7 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Returns a function that adds `-o, --output` to each command and subcommand that has only {@link jsonOption}, and the context for
+ * Returns `offerFormats`, which adds `-o, --output` to each command and subcommand with {@link jsonOption}, and the context for
  * their actions. With `-o yaml`, the actions print JSON, which the context converts to YAML.
  */
 export function formattedContext(context: CliContext): {
@@ -86,7 +86,7 @@ export function formattedContext(context: CliContext): {
     if (!names.includes("--json") || names.includes("--output")) return;
     addOutputOption(command).hook("preAction", async (_program, own) => {
       const format: unknown = own.getOptionValue("output");
-      // Load YAML only if needed, because that takes longer than a short command runs.
+      // Load the YAML library only if needed, because loading it takes longer than a short command takes to run.
       if (format === "yaml") convert = (await import("./print-response.ts")).jsonToYaml;
       if (format === "json" || format === "yaml") own.setOptionValue("json", true);
       else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);

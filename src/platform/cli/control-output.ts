@@ -9,7 +9,7 @@ interface Printing {
   readonly json?: true;
 }
 
-/** Sends a request to the daemon that the command's options identify. */
+/** Sends a request to the daemon selected by the command's options. */
 type Ask<O> = (
   request: Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">,
   options: O,

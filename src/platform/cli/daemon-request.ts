@@ -13,9 +13,9 @@ export interface DaemonRequest {
   readonly path: string;
   /** The HTTP method; by default, POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
-  /** The body, sent as JSON. */
+  /** Request body, which is sent as JSON. */
   readonly body?: unknown;
-  /** HTTP statuses of 400 or above whose body is treated as a result. */
+  /** Error statuses (400 or above) for which the response body is returned as a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
   /** Hint on how to find or specify the token, shown if the token is missing or wrong. */
@@ -30,8 +30,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError` with exit code 3 if the daemon does
- * not respond, 2 if the daemon does not know a name in the request, and 1 for any other status.
+ * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`: exit code 3 if the daemon does not
+ * respond, 2 if the request names something unknown to the daemon, and 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Creates a command, asynchronously for a group, which loads its own subcommands. */
+/** Creates a command; the function is asynchronous for a group of commands, which loads its own subcommands. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
 /** Commands by name. A command's code is loaded only if the command line names the command. */
@@ -15,7 +15,7 @@ interface LazyCommand {
   readonly load: () => Promise<CreateCommand>;
 }
 
-/** Words to pass instead of a command line's words, to load every command. */
+/** Special list of words that includes every word, so that all commands are loaded, for example for the manual pages. */
 export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
 
 /** Returns the subcommands that a command's help lists, without `help` itself. */
@@ -27,8 +27,8 @@ export function visibleCommands(command: Command): readonly Command[] {
 }
 
 /**
- * Adds subcommands to `parent`. A command that is not on the command line gets only its name and description, for the help text.
- * Loading all commands takes about one second of CPU time.
+ * Adds subcommands to `parent`. Only a command named on the command line is loaded; others get just a name and description for the
+ * help text, because loading all commands takes about one second of CPU time.
  */
 export async function addLazyCommands(
   parent: Command,

@@ -1,6 +1,6 @@
 export type LiveScreen = ReturnType<typeof createLiveScreen>;
 
-/** The part of `process.stdout` that a screen uses. */
+/** The members of `process.stdout` that a live screen uses. */
 export interface Terminal {
   readonly columns: number;
   readonly rows: number;
@@ -21,7 +21,7 @@ export function createLiveScreen(terminal: Terminal) {
   let drawn: readonly string[] = [];
   let isOpen = false;
   const toFirstRow = (): string => {
-    // Count wrapped lines, because the terminal may have become narrower.
+    // Count a wrapped line as several rows, because the terminal may have become narrower since the line was drawn.
     const rows = drawn.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columnsOf(terminal))),
       0,
@@ -59,7 +59,7 @@ export function createLiveScreen(terminal: Terminal) {
       write();
       if (isOpen) draw();
     },
-    /** Leaves the shown lines in place and restores the cursor. Repeated calls are allowed. */
+    /** Leaves the current lines on the terminal and restores the cursor, unless the screen is already closed. */
     close: (): void => {
       if (!isOpen) return;
       isOpen = false;
@@ -70,7 +70,7 @@ export function createLiveScreen(terminal: Terminal) {
   };
 }
 
-/** Returns the terminal's width. A terminal of unknown size reports 0 columns. */
+/** Returns the terminal's width, or 80 if the terminal reports an unknown size as 0 columns. */
 function columnsOf({ columns }: Terminal): number {
   return columns > 0 ? columns : 80;
 }
@@ -86,7 +86,7 @@ function visibleLength(line: string): number {
   return (line.match(PIECES) ?? []).filter((piece) => piece.length < 3).length;
 }
 
-/** Truncates a line to `width` visible characters. A truncated line ends in an ellipsis. */
+/** Truncates a line to `width` visible characters, and marks the cut with an ellipsis. */
 export function cutVisible(line: string, width: number): string {
   if (visibleLength(line) <= width) return line;
   let left = width - 1;

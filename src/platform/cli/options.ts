@@ -19,7 +19,7 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("expected a URL, e.g. http://127.0.0.1:9999");
 }
 
-/** Creates `--cors ORIGIN…` and `--no-cors`. The value is undefined if neither option is given, and false with `--no-cors`. */
+/** Creates the options `--cors ORIGIN…` and `--no-cors`, whose value is undefined if neither is given, and false with `--no-cors`. */
 export function corsOptions(): readonly Option[] {
   return [
     new Option(
@@ -55,13 +55,13 @@ export interface AccessOptions {
 /** By default, only pages on this machine have access, because dApps run there during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
+/** Returns the access rules for a localnet's servers. The returned `origins` apply only to the RPC and REST servers. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
 }
 
-/** Creates `--log-level LEVEL`. `level` is the default; if undefined, the configuration's level applies. */
+/** Creates `--log-level LEVEL` with the default `level`, or without a default if the configuration determines the level. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
@@ -75,7 +75,7 @@ export function parseWhole(text: string, least: number, most: number): number {
   return value;
 }
 
-/** Parses a height, id or count. Throws `InvalidArgumentError` above 2^64 - 1. */
+/** Parses a height, id or count, and throws `InvalidArgumentError` unless it is a whole number below 2^64. */
 export function parseUint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : MAX_UINT64 + 1n;
   if (value <= MAX_UINT64) return value;
@@ -86,7 +86,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
 
-/** Parses gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` on other text or below `least`. */
+/** Parses gas with an optional unit, as in "28500", "93k" or "5M". Throws `InvalidArgumentError` on other text or below `least`. */
 export function parseGas(text: string, least: bigint): bigint {
   const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
   const gas = digits === undefined ? -1n : BigInt(digits) * (GAS_UNITS[unit ?? ""] ?? 1n);
@@ -124,7 +124,7 @@ export function blockTimeOption(): Option {
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
-/** Creates `--keep-blocks N`, without which the node's default applies. */
+/** Creates `--keep-blocks N`. Without this option, a node uses its default. */
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
@@ -132,7 +132,7 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** Voting powers of a chain's validators if {@link powersOption} is not given: one validator with power 10. */
+/** Default for {@link powersOption}: one validator with voting power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
 /** Creates an option for comma-separated voting powers, such as "10,3,3", which is undefined if not given. */

@@ -9,7 +9,7 @@ export interface ReportFormatOptions {
   readonly json?: true;
 }
 
-/** Creates the options in {@link ReportFormatOptions}. The option `-o`, which `formattedContext` adds, sets them. */
+/** Creates the hidden options `--format` and `--json`, which users set through the option `-o` that `formattedContext` adds. */
 export function formatOptions(): readonly Option[] {
   return [
     new Option("--format <format>", "as -o").choices(REPORT_FORMATS).default("text").hideHelp(),
@@ -24,8 +24,8 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
 };
 
 /**
- * Prints a report, and throws {@link CheckExit} with exit code 1 if the report shows a problem, and with 3 if its data does not
- * show the outcome.
+ * Prints a report. Throws {@link CheckExit} with exit code 1 if the report shows a problem, and with exit code 3 if the report's
+ * data is insufficient to tell.
  */
 export function printReport(
   report: Report,

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { type JsonValue, parseJson, stringifyJson } from "../base/json.ts";
 
-/** The part of a command's context that writes a result. */
+/** The part of a command's context that prints results. */
 interface Output {
   readonly print: (line: string) => void;
 }
@@ -15,7 +15,7 @@ export function toYaml(response: JsonValue): string {
   return stringify(response, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
 }
 
-/** Converts a line of JSON to YAML. Leaves other lines unchanged, such as a daemon's address. */
+/** Converts a line of JSON to YAML, and returns any other line unchanged, such as a daemon's address. */
 export function jsonToYaml(text: string): string {
   const value = parseJson(text);
   return isJsonValue(value) ? toYaml(value) : text;
@@ -25,7 +25,7 @@ function isJsonValue(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Prints a result as text for people, or in the format that the options select: JSON or YAML. */
+/** Prints a result as text for people, or as JSON or YAML if the options request it. */
 export function printResult(
   { value, text }: { readonly value: JsonValue; readonly text: string },
   options: { readonly json?: true; readonly output?: string },

@@ -17,7 +17,7 @@ export function printOnce({
   };
 }
 
-/** Returns the context for a daemon that is the whole process, which includes the service manager that started the process. */
+/** Returns the context for a daemon that has a process to itself, and therefore reports to the service manager (systemd). */
 export function ownProcess(context: DaemonContext): DaemonContext {
   const serviceManager = serviceManagerOf(process.env, process.pid);
   return serviceManager === undefined ? context : { ...context, serviceManager };

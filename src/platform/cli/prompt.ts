@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { CliError, EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 
-/** Streams for a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout contains only results. */
+/** Streams for a {@link Prompt}, which writes questions to `output`, i.e. stderr, so that stdout contains only results. */
 export interface PromptStreams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
@@ -15,15 +15,12 @@ export interface Prompt {
   readonly secret: (question: string) => Promise<Secret>;
   /** Asks a yes-or-no question. Resolves with true for "y" and "yes", but always with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /**
-   * Reads a line, which the user may type before the question appears. Resolves with undefined after Ctrl-C or at the end of the
-   * input.
-   */
+  /** Reads a line, even a line typed before the question appears. Resolves with undefined after Ctrl-C or at the end of the input. */
   readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }
 
-/** Opens a prompt on the process's streams. The first question starts reading the input. */
+/** Opens a prompt on the process's streams. Input is not read before the first question. */
 export function openPrompt(
   { input, output }: PromptStreams = { input: process.stdin, output: process.stderr },
 ): Prompt {
@@ -52,7 +49,7 @@ export function openPrompt(
 }
 
 interface LineReader {
-  /** Reads the next line, or undefined at the end of the input. The question appears only on a terminal. */
+  /** Reads the next line, or returns undefined at the end of the input. On a terminal, shows the question first. */
   readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }

@@ -7,7 +7,7 @@ import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/** Runs this process's command line, including its signals, output, errors and exit code. Error messages start with `name`. */
+/** Runs this process's command line, and handles its signals, output, errors and exit code. Error messages start with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,
@@ -17,7 +17,7 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // If a reader closes the pipe early (`| head`), the command should stop. This is not an error: the exit code stays the same.
+  // If the reader of a pipe closes early (`| head`), stop the command, but without an error: the exit code stays the same.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {
@@ -35,7 +35,7 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until stopped, for which a stop on request is a success. */
+/** Commands that run until the user stops them, so that a stop request ends them with exit code 0. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
@@ -80,7 +80,7 @@ function toContext(signal: AbortSignal): CliContext {
   };
 }
 
-/** Codes of errors caused by the configuration. A supervisor must not restart the process after these errors. */
+/** Codes of configuration errors, after which a supervisor must not restart the process. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -104,18 +104,18 @@ export function toExit(
   error: unknown,
   isDaemon = false,
 ): { readonly exitCode: ExitCode; readonly message: string | undefined } {
-  // An interrupted command must not look successful to a script.
+  // An interrupted command must not exit with 0, because a script would treat the command as successful.
   if (error instanceof StopRequest)
     return { exitCode: isDaemon && error.by !== "SIGPIPE" ? EXIT.ok : EXIT.fatal, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
   if (error instanceof CliError) return { exitCode: error.facts.exitCode, message: errorText(error) };
   if (error instanceof CommanderError) {
-    // Commander has already printed the help, the version or the error.
+    // Commander has already printed the help, the version or an error message.
     return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
   if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG))
     return { exitCode: isDiskFull(error) ? EXIT.tryAgain : EXIT.badConfig, message: error.message };
-  // A failed external signer or disk may recover later.
+  // Restarting may help, because an external signer or a disk may recover later.
   const isLater = isDiskProblem(error) || (error instanceof CodedError && hasCode(error.facts, TRY_AGAIN));
   return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };
 }
@@ -128,7 +128,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** `by` is the signal, or SIGPIPE if nobody reads the output any more. */
+  /** `by` is the received signal, or SIGPIPE if the reader of the output has closed the pipe. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -145,7 +145,7 @@ interface ShutdownDeps {
 
 interface Shutdown {
   readonly signal: AbortSignal;
-  /** Aborts the signal because nobody reads the output any more. */
+  /** Aborts the signal because the reader of the output has closed the pipe. */
   readonly stop: () => void;
   readonly dispose: () => void;
 }

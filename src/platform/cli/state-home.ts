@@ -21,9 +21,7 @@ export function controlTokenFile(portOffset: number): string {
   return tokenFileIn(localnetStateDir(portOffset));
 }
 
-/**
- * Returns the control token for this port offset, and creates it on the first call. Throws `CliError` if the file is not usable.
- */
+/** Returns the control token for this port offset, creating the token on the first call. Throws `CliError` if the file is unusable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
@@ -41,7 +39,7 @@ export function readTokenFile(file: string): Secret {
   return readSecret({ file }, `the token in ${file}`);
 }
 
-/** Reads the secret to which `{file: path}` or `{env: NAME}` refers. Throws a `CliError` whose message begins with `what`. */
+/** Reads a secret from the file or environment variable in `reference`. Throws a `CliError` whose message begins with `what`. */
 export function readSecret(reference: unknown, what: string): Secret {
   const read = secretField().safeParse(reference);
   if (read.success) return read.data;

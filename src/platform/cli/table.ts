@@ -27,7 +27,7 @@ export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a value for a table cell, without decimals' trailing zeros. */
+/** Formats a value for a table cell. Null and empty values become "-", and decimals lose trailing zeros. */
 export function cellText(value: JsonValue): string {
   if (value === null || value === "") return "-";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(cellText).join(", ");
@@ -35,7 +35,7 @@ export function cellText(value: JsonValue): string {
   return value.replace(/^(-?\d+\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** Formats rows below a line of titles. A column is as wide as its longest cell. Without rows, returns only the titles. */
+/** Formats rows below a line of titles. A column is as wide as its longest cell. If there are no rows, returns only the titles. */
 export function formatTable(columns: readonly Column[], rows: readonly JsonValue[]): string {
   const lines = [
     columns.map(({ title }) => title),

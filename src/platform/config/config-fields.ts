@@ -73,7 +73,7 @@ function positiveDec18(text: string): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998", where port 0 picks a free port. */
+/** Field for a listen address such as "127.0.0.1:9998", "[::1]:9998" or "localhost:9998", where port 0 picks a free port. */
 export function listenField() {
   return parsedField(
     textField('an address, e.g. "127.0.0.1:9998"'),
@@ -101,8 +101,8 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
 }
 
 /**
- * Field for an http(s) URL without user name, password or fragment. Its output is the normalized URL. `note` explains where to put
- * credentials instead.
+ * Field for an http(s) URL without user name, password or fragment, which outputs the normalized URL. `note` explains in the error
+ * message where to put credentials instead.
  */
 export function httpUrlField(note = "") {
   return parsedField(
@@ -117,13 +117,13 @@ export interface SecretSource {
   readonly file: (path: string) => string;
 }
 
-/** Reads from the process environment and the file system. Resolves relative paths against the working directory. */
+/** Reads secrets from the process environment and the file system. Relative paths start at the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
   file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
 };
 
-/** Field for a reference to a secret, `{file: path}` or `{env: NAME}`. Its output is the trimmed secret itself. */
+/** Field for a reference to a secret in a file or an environment variable, which outputs the trimmed secret. */
 export function secretField(source: SecretSource = processSecretSource) {
   const reference = z.strictObject(
     { file: z.string().min(1).optional(), env: z.string().min(1).optional() },
@@ -149,7 +149,7 @@ export function secretField(source: SecretSource = processSecretSource) {
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
-/** Runs `parse`, which then checks secret references without reading them. The referenced files and variables need not exist. */
+/** Runs `parse` without reading secrets: references are only checked for their format, so files and variables need not exist. */
 export function withoutSecrets<T>(parse: () => T): T {
   areSecretsRead = false;
   try {
@@ -174,12 +174,12 @@ export function certificatesField(source: SecretSource = processSecretSource) {
     });
 }
 
-/** Field for a secret that must pass `isValid`. `expected` is an error message from {@link issueText}. */
+/** Field for a secret that `isValid` must accept. `expected` is the error message, from {@link issueText}. */
 export function checkedSecretField(isValid: (text: string) => boolean, expected: string) {
   return secretField().refine((secret) => secret === UNREAD || isValid(secret.reveal()), { error: expected });
 }
 
-/** Returns the secret, or an error message as a plain string. */
+/** Reads the secret that a reference names, and returns it, or returns an error message as a plain string. */
 function readSecret(
   given: { file?: string | undefined; env?: string | undefined },
   source: SecretSource,

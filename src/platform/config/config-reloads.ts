@@ -6,31 +6,31 @@ import type { ConfigKind } from "./daemon-config.ts";
 import { keyFingerprints } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
-/** Changes that a reload makes, with keys as paths such as "gas.max_price". */
+/** A reload's effects, with changed keys as paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
   /** The new settings, in which keys in `needRestart` keep their current values. */
   readonly config: Config;
   /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
-  /** Changed keys that are applied while the services run. */
+  /** Changed keys that take effect while the services run. */
   readonly live: readonly string[];
-  /** Changed keys that require a new process. */
+  /** Changed keys that take effect only in a new process. */
   readonly needRestart: readonly string[];
-  /** Makes these settings the current ones, with which later plans compare. Returns a function that undoes this. */
+  /** Makes these settings the current ones for later plans. Returns a function that restores the previous settings. */
   readonly accept: () => () => void;
 }
 
 export interface ConfigReloads<Config> {
   /**
-   * Plans a reload, and throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file appears
-   * half-written, because it contains no settings or lacks a setting in use.
+   * Plans a reload of the current configuration. Throws a configuration error, such as `ConfigError`. Unless `isForced`, also throws
+   * if the file appears half-written, because it contains no settings or lacks a setting in use.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** Returns the log level that a command-line option or else the configuration sets. */
+  /** Returns the log level from the command-line option or, without the option, from the configuration. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration and its kind, which also specifies where secrets are read from. */
+/** A configuration and its kind, which also determines the source of secrets. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;
@@ -43,8 +43,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes settings that a reload would remove,
- * probably by mistake, or returns undefined if there are none.
+ * `first` contains the settings at startup, and `readAgain` reads the configuration again. `lossOf` describes settings that a
+ * reload would remove, probably by mistake, or returns undefined if no settings would be lost.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,

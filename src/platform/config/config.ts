@@ -39,7 +39,7 @@ export interface ConfigIssue {
   readonly text: string;
 }
 
-/** Thrown for an invalid configuration. The message has one line per error. */
+/** Thrown for an invalid configuration, with one line per problem in the error message. */
 export class ConfigError extends CodedError<{
   readonly code: "bad-config";
   readonly errors: readonly ConfigIssue[];
@@ -49,7 +49,7 @@ export class ConfigError extends CodedError<{
   }
 }
 
-/** Returns the errors in the configuration that `read` reads; empty if the configuration is valid. */
+/** Returns the errors in the configuration that `read` parses; the list is empty if the configuration is valid. */
 export function issuesOf(read: () => unknown): readonly ConfigIssue[] {
   try {
     read();
@@ -60,7 +60,7 @@ export function issuesOf(read: () => unknown): readonly ConfigIssue[] {
   }
 }
 
-/** Creates an error that concerns a whole file, or an environment variable. */
+/** Creates an error that concerns a whole file or an environment variable, and therefore has no line number. */
 export function issueWithoutLine(file: string, path: string, text: string): ConfigIssue {
   return { file, line: 0, column: 0, path, text };
 }
@@ -89,13 +89,13 @@ export interface ConfigVariable {
 /** A valid configuration and the origin of its values. */
 export interface ParsedConfig<Config> {
   readonly config: Config;
-  /** The values as given, without defaults and with secrets as references. */
+  /** The values in the file and the variables, without defaults and with secrets as references. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Returns a key's origin: `file:line` or the variable. Returns undefined if no value is set, so that the default applies. */
+  /** Returns a key's origin, `file:line` or the variable's name, or undefined if the default applies. */
   readonly originOf: (path: readonly string[]) => string | undefined;
 }
 
-/** Like {@link parseConfig}, but the variables take precedence over the text's values. */
+/** Like {@link parseConfig}, but values from the variables take precedence over values from the text. */
 export function readConfig<Schema extends z.ZodType>(
   source: ConfigText,
   schema: Schema,
@@ -138,8 +138,8 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
 }
 
 /**
- * Returns a copy with a different value at the path. Copies sections instead of modifying them, because YAML aliases can share
- * them.
+ * Returns a copy with a different value at the path. Sections are copied instead of modified, because YAML aliases can share
+ * sections.
  */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
@@ -191,7 +191,7 @@ export function readConfigText(file: string): ConfigText {
 
 function toPlain(source: Source): unknown {
   try {
-    // A few lines of nested aliases can expand to gigabytes. `toJS` throws above this limit, and for an unknown alias.
+    // Nested aliases in a few lines can expand to gigabytes, so `toJS` throws above this limit, and for an unknown alias.
     return source.document.toJS({ maxAliasCount: 50 }) ?? {};
   } catch (cause) {
     const text = `cannot be converted: ${errorText(cause)} (expected plain values)`;
@@ -267,7 +267,7 @@ function schemaIssues(
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** Returns a value's path in the input. Omits the last key if the section is a string, which is a section's short form. */
+/** Returns a value's path in the input. If a section is given in its short form, a string, the path is the section's own. */
 function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
   const section = path.slice(0, -1);
   return typeof valueAt(input, section) === "string" ? section : path;
@@ -279,8 +279,8 @@ function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "l
 }
 
 /**
- * Returns the offset of the value at `path`, or of its key if `wantKey` is set. For a missing value, returns the offset of the
- * closest existing section.
+ * Returns the offset in the text of the value at `path`, or of the value's key if `wantKey` is set. For a missing value, returns
+ * the offset of the closest existing section.
  */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantKey: boolean): number {
   let node: unknown = document.contents;
@@ -317,7 +317,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Describes a schema issue that has no message of its own. The description never contains the value, which may be a secret. */
+/** Describes a schema issue that has no message of its own, without printing the value, which may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -372,7 +372,7 @@ function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }
 
-/** Throws if a configuration is a pipe or a device, which cannot be read again. Accepts undefined, which means no file. */
+/** Throws if a configuration file is a pipe or a device, which cannot be read again. Without a file (undefined), does nothing. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or device and was already read at startup", "a file");

@@ -27,10 +27,10 @@ export interface ConfigKind<Config> {
 /** Environment variables by name, like `process.env`. */
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Name of the configuration in error messages if there is no file. */
+/** Name of the configuration in error messages if the settings come only from environment variables. */
 const NO_FILE = "environment";
 
-/** Returns the name of a key's environment variable: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
+/** Returns the name of a key's environment variable, for example RELAYWATCH_RELAYER_GAS_MAX_PRICE for `gas.max_price`. */
 export function variableName(
   { prefix }: Pick<ConfigKind<unknown>, "prefix">,
   path: readonly string[],
@@ -43,7 +43,7 @@ const FILE_SUFFIX = "_FILE";
 
 /**
  * Reads a daemon's configuration. Environment variables take precedence over `source`, and both take precedence over the
- * defaults. If there is no `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
+ * defaults. If there is no `source`, the variables are the whole configuration. Throws a `ConfigError` that lists all problems.
  */
 export function readDaemonConfig<Config>(
   kind: ConfigKind<Config>,
@@ -65,8 +65,8 @@ export function loadDaemonConfig<Config>(
 }
 
 /**
- * Returns true if a variable for the daemon is set, so that the configuration comes from the variables instead of the localnet.
- * Throws `ConfigError` if a localnet option is given too.
+ * Returns true if an environment variable for the daemon is set, so that the daemon takes its settings from variables instead of a
+ * localnet. Throws `ConfigError` if the command line also has a localnet option.
  */
 export function givesVariables(
   kind: ConfigKind<unknown>,
@@ -101,7 +101,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
 
-/** Returns the daemon's variables without service links and without empty variables, which Compose files pass. */
+/** Returns the variables that set the daemon's keys, ignoring service links and the empty variables that Compose files pass. */
 function givenVariables(
   { prefix }: ConfigKind<unknown>,
   environment: ConfigEnvironment,
@@ -128,7 +128,7 @@ function isServiceLink(name: string, text: string): boolean {
   );
 }
 
-/** The key that a variable sets. For a secret, one variable contains the secret itself, and another its file's path. */
+/** A variable and the key that it sets. For a secret, one variable contains the secret, and another the path of its file. */
 interface KnownVariable {
   readonly leaf: KeyLeaf;
   readonly namesFile: boolean;
@@ -169,9 +169,7 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/**
- * Parses a variable's value. Text is taken literally; other values are parsed as in the file, e.g. numbers, true, null or [a, b].
- */
+/** Parses an environment variable's value like YAML, as in `[a, b]`, except that the value of a text key is used literally. */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });
@@ -196,7 +194,7 @@ function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIss
   });
 }
 
-/** Returns the candidate with the smallest edit distance from `text`. `candidates` must not be empty. */
+/** Returns the text in `candidates`, which must not be empty, with the smallest edit distance from `text`. */
 function nearestText(text: string, candidates: readonly string[]): string {
   const distances = candidates.map((candidate) => ({
     candidate,

@@ -16,9 +16,9 @@ import {
 
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
-  /** The value as a file would contain it: "30s" for a duration, or the reference for a secret. */
+  /** The value as written in a file, for example "30s" for a duration or the reference for a secret. */
   readonly value: unknown;
-  /** Where the value comes from: `file:line`, the environment variable, or "default". */
+  /** The value's origin, which is `file:line`, the environment variable's name, or "default". */
   readonly origin: string;
 }
 
@@ -50,8 +50,8 @@ export function effectiveConfig<Config>(
 }
 
 /**
- * Returns the keys whose defaults do not apply because of the given values. For example, a single node's URLs have no default if
- * `validators` is given.
+ * Returns the keys whose defaults do not apply because of other values that are set. For example, a single node's URLs have no
+ * default if `validators` is set.
  */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
   const given = { file: "", text: stringifyJson(nested(keys)) };
@@ -99,11 +99,11 @@ function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {
 
 export interface ShowOptions {
   readonly withOrigin: boolean;
-  /** If true, prints "[redacted]" instead of a secret's reference. The secret itself is never printed. */
+  /** If true, prints "[redacted]" instead of a reference to a secret. The secret itself is never printed, in either case. */
   readonly isRedacted: boolean;
 }
 
-/** Returns all keys as YAML, with their origins as comments. Comments at the end list the keys without a value. */
+/** Returns all keys as YAML, with each value's origin in a comment. Comments at the end list the keys without a value. */
 export function effectiveYaml({ keys, unset }: EffectiveConfig, options: ShowOptions): string {
   const shown = redacted(keys, options.isRedacted);
   const document = new Document(nested(shown));
@@ -126,7 +126,7 @@ function comment(document: Document, { leaf, origin }: EffectiveKey): void {
   else if (isScalar(value)) value.comment = ` ${origin}`;
 }
 
-/** Returns all keys as JSON: their values, or `{values, origins}` if origins are requested. */
+/** Returns all keys as JSON: an object of values, or `{values, origins}` if the options request the origins. */
 export function effectiveJson({ keys }: EffectiveConfig, options: ShowOptions): string {
   const shown = redacted(keys, options.isRedacted);
   const values = nested(shown);
@@ -179,8 +179,8 @@ function withSecrets(
 }
 
 /**
- * Returns a fingerprint per key, which changes whenever the key's value changes. Secrets are included as hashes, so that new
- * content in a secret file also changes the fingerprint.
+ * Returns a fingerprint for each key, which changes whenever the key's value changes. The fingerprint contains a secret's hash, so
+ * a secret file with new content also changes the fingerprint.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

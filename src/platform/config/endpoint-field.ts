@@ -14,7 +14,7 @@ export function nullableEndpointField(secrets = processSecretSource) {
   return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
 }
 
-/** Expands a URL, which is the short form of a section, into the section, and returns other values unchanged. */
+/** Expands a section's short form, a URL, into the section, and returns any other value unchanged. */
 export function urlAsSection(value: unknown): unknown {
   return typeof value === "string" ? { url: value } : value;
 }
@@ -36,7 +36,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   });
 }
 
-/** Schema of the `tls` section. `what` names the servers to which the section applies. */
+/** Schema of the `tls` section, where `what` names the servers to which the section applies. */
 export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({
@@ -46,7 +46,7 @@ export function tlsSchema(what: string, secrets = processSecretSource) {
     })
     .optional()
     .describe(
-      `the TLS settings for ${what}. The environment variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY set proxies`,
+      `the TLS settings for ${what}. To use a proxy, set the environment variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY`,
     )
     .meta({ commentedOut: true });
 }

@@ -2,21 +2,21 @@ import { z } from "zod";
 import { isRecord } from "../base/json.ts";
 
 /**
- * A configuration key in JSON Schema (draft 2020-12), derived from the zod schema that parses the key. The parser, `config/schema`,
- * the examples and the tables in `docs` therefore agree.
+ * A configuration key in JSON Schema (draft 2020-12). It is derived from the zod schema that parses the key, so the parser,
+ * `config/schema`, the examples and the tables in `docs` agree.
  */
 export interface KeySchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
-  /** Examples, the first of which is the value in the example file. */
+  /** Example values; the first one appears in the example file. */
   readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly required?: readonly string[];
   readonly items?: KeySchema;
-  /** Schema for keys whose names are chosen in the file. */
+  /** Schema for a section's values whose keys the user chooses, such as header names. */
   readonly additionalProperties?: KeySchema | boolean;
   /** True if an endpoint URL's path, not only its query, may contain an API key; unset for other keys. */
   readonly hasKey?: boolean;
@@ -24,13 +24,13 @@ export interface KeySchema {
   readonly oneOf?: readonly KeySchema[];
   /** True if the example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
   readonly commentedOut?: boolean;
-  /** How a reload applies a change to the key. A section's value also applies to keys in the section that set no value. */
+  /** How a reload applies a change to the key. A section's setting also applies to keys in the section without their own. */
   readonly reload?: KeyReload;
 }
 
 /**
- * How a reload applies a change to the key: `live` while the services run, or `process` only with a new process. If unset, the
- * services restart in the same process.
+ * How a reload applies a changed key. A `live` key changes while the services run, and a `process` key only after the process
+ * restarts. For all other keys, the services restart in the same process.
  */
 type KeyReload = "live" | "process";
 
@@ -45,10 +45,10 @@ export function keySchema(schema: z.ZodType): KeySchema {
           const def: unknown = Reflect.get(zodSchema, "def");
           if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
             orText(jsonSchema);
-          // zod keywords that JSON Schema lacks or defines differently.
+          // Remove zod keywords that JSON Schema lacks or defines differently.
           if (jsonSchema.format === "starts_with") delete jsonSchema.format;
           delete jsonSchema.readOnly;
-          // zod drops standard keywords from a key that it converts, so fields use their own keywords.
+          // zod drops standard keywords if a key's value is converted, so the fields define `example` and `initial` instead.
           const { example, initial } = jsonSchema;
           if (example !== undefined) jsonSchema.examples = [example];
           if (initial !== undefined) jsonSchema.default = initial;
@@ -65,7 +65,7 @@ export function keySchema(schema: z.ZodType): KeySchema {
   return json;
 }
 
-/** Returns true for a key that references a secret, `{file: path}` or `{env: NAME}`. */
+/** Returns true for a key that references a secret in a file or an environment variable. */
 export function isSecret({ properties }: Readonly<Record<string, unknown>> | KeySchema): boolean {
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
 }
@@ -75,16 +75,14 @@ export function isEndpoint(schema: KeySchema): boolean {
   return sectionOf(schema)?.properties?.["url"]?.hasKey !== undefined;
 }
 
-/** A key that has a value: neither a section nor a key inside a list. */
+/** A key with a value of its own: neither a section nor a key inside a list. */
 export interface KeyLeaf {
   readonly path: readonly string[];
   readonly schema: KeySchema;
   readonly reload: KeyReload | "services";
 }
 
-/**
- * Returns a schema's keys in schema order. A list, a secret, an endpoint, and a section in short form in `given` are one key each.
- */
+/** Returns a schema's keys in schema order. A list, a secret, an endpoint, or a section in short form in `given` is a single key. */
 export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
   return leavesOf({ path: [], schema, reload: "services" }, given);
 }
@@ -100,12 +98,12 @@ function leavesOf({ path, schema, reload }: KeyLeaf, given: unknown): readonly K
   );
 }
 
-/** Returns a key's section, even if the key also has a short form. */
+/** Returns a key's section schema, even if the key also accepts a short form. */
 export function sectionOf(schema: KeySchema): KeySchema | undefined {
   return [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
 }
 
-/** Selects, among alternative section schemas, the one with all of the value's keys and with matching constants. */
+/** Selects from alternative section schemas the schema that has all of the value's keys and the same constants. */
 export function optionOf(items: KeySchema, value: unknown): KeySchema {
   const options = items.oneOf ?? items.anyOf ?? [items];
   const entries = Object.entries(isRecord(value) ? value : {});
@@ -126,10 +124,10 @@ const SECRET_KEYS = {
   maxProperties: 1,
 };
 
-/** Keywords that describe the key itself, regardless of how its value is written. */
+/** Keywords that describe the key itself rather than one of its alternative formats. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
-/** Changes a schema, which may have alternatives, in place so that it also accepts a string. */
+/** Changes a schema in place so that it accepts a string in addition to its current format or formats. */
 function orText(jsonSchema: Record<string, unknown>): void {
   const form = Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !ABOUT_KEY.has(key)));
   const options: unknown = form["anyOf"];

@@ -16,8 +16,8 @@ export interface ControlDeps {
 const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
 
 /**
- * Routes that control a daemon. Routes that change something require the token even on a loopback address, because every program
- * and user on the machine can reach it.
+ * Routes that reload a daemon's configuration and read or set its log level. Changes require the token even on a loopback address,
+ * because every program and user on the machine can reach that address.
  */
 export const CONTROL_API = {
   reload: postJson(

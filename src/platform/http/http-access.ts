@@ -9,13 +9,13 @@ export interface HttpAccess {
   readonly hosts?: readonly string[];
   /**
    * Origins whose pages may read replies (CORS): an origin such as "https://app.example", with at most one "*" as in CometBFT; "*"
-   * for every origin; or "localhost" for every page on this machine. By default, there are none.
+   * for every origin; or "localhost" for every page on this machine. By default, no other origin may read replies.
    */
   readonly origins?: readonly string[];
 }
 
 export type AccessResult =
-  /** `origin` is the value for `Access-Control-Allow-Origin`; undefined if the reply needs no CORS headers. */
+  /** `origin` is the value of `Access-Control-Allow-Origin`; undefined if the reply needs no CORS headers. */
   | { readonly ok: true; readonly origin: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
@@ -24,10 +24,10 @@ const ACCEPTED: AccessResult = { ok: true, origin: undefined };
 const MAX_KNOWN = 100;
 
 /**
- * Returns the check for a server on the address `listenHost`. The check of `Host` prevents DNS rebinding, in which a web page makes
- * its own host name resolve to this machine.
+ * Returns the check of requests' `Host` and `Origin` headers for a server on the address `listenHost`. The check of `Host` prevents
+ * DNS rebinding, in which a web page makes its own host name resolve to this machine.
  *
- * Requests from web pages contain `Origin`. The check accepts pages on this machine, the server's own pages, and pages from
+ * The check of `Origin`, which web pages' requests contain, accepts pages on this machine, the server's own pages, and pages from
  * `access.origins`.
  */
 export function createAccessCheck(
@@ -40,7 +40,7 @@ export function createAccessCheck(
     const name = hostNameOf(host);
     return name !== undefined && (hosts.has("*") || hosts.has(name) || isLoopbackName(name));
   };
-  // Clients repeat the same value, and parsing a URL takes as long as serving a small request.
+  // Remember accepted hosts: clients repeat the same value, and parsing a URL takes as long as serving a small request.
   const knownHosts = new Set<string>();
   const checkHost = (host: string): boolean => {
     if (knownHosts.has(host)) return true;
@@ -49,7 +49,7 @@ export function createAccessCheck(
     return true;
   };
   return ({ host, origin }) => {
-    // An HTTP/1.0 request may have no host. No browser sends such a request.
+    // Accept a request without `Host`, as HTTP/1.0 allows, because browsers always send the header.
     if (host !== undefined && !checkHost(host)) {
       return refused(`this server does not accept the host name ${quote(host)}`);
     }
@@ -65,7 +65,7 @@ export function createAccessCheck(
 /** Checks the syntax of a pattern in {@link HttpAccess.origins}. */
 export function isOriginPattern(text: string): boolean {
   if (text === "*" || text === "localhost") return true;
-  // "*" may replace a part of the name, or the port.
+  // "*" may replace a part of the host name, or the port.
   const plain = text.replace("*", "1");
   return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
 }
@@ -118,7 +118,7 @@ export function corsHeaders(origin: string | undefined): Readonly<Record<string,
   };
 }
 
-/** Returns the headers of a reply to a preflight request: CometBFT's defaults, plus the height header of the REST API. */
+/** Returns a preflight reply's headers, which are CometBFT's defaults and the height header of the REST API. */
 export function preflightHeaders(
   origin: string,
   headers: IncomingHttpHeaders,

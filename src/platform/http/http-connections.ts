@@ -20,8 +20,8 @@ export type HttpConnections = ReturnType<typeof createHttpConnections>;
 /** Number of queued requests at which the server stops reading from a connection. */
 const PAUSE_AT = 16;
 /**
- * Number of queued requests at which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of
- * the smallest requests. A paused connection therefore stays below this limit.
+ * Number of queued requests at which the server closes the connection. A paused connection stays below this limit, because one read
+ * in Node returns up to 64 KiB, enough for 2,621 of the smallest requests.
  */
 const MAX_QUEUED = 4_096;
 /** Total number of queued requests, of about 5 kB each, at which the server closes connections instead of pausing them. */
@@ -40,21 +40,21 @@ export function createHttpConnections(options: HttpConnectionsOptions) {
       pool.all.set(socket, connection);
       pool.idle.add(connection);
       socket.once("close", () => connection.close());
-      // Node resumes the socket at the end of every message that it parses.
+      // Pause again if needed, because Node resumes the socket after every message that it parses.
       socket.on("resume", () => connection.pauseWhenFull());
-      // The write side has ended. A client that leaves its own side open must not keep the connection open.
+      // The server has ended its side, so close the connection soon, even if the client leaves its own side open.
       socket.once("finish", () => closeLater(socket));
     },
-    /** Accepts a request, identified by its reply. Ignores sockets that `add` has rejected, because they have no connection. */
+    /** Queues a request, identified by its reply. Ignores requests from sockets that `add` has rejected. */
     take: (response: ServerResponse): void => pool.all.get(response.req.socket)?.take(response),
-    /** Counts the bytes of an ended response that the socket has not accepted yet. */
+    /** Counts a finished response's unsent bytes in the send budget until the client has taken them. */
     sent: (response: ServerResponse, bytes: number): void => {
       const { socket } = response;
       if (socket !== null && socket.writableLength > 0) holdUnsent(response, socket, bytes, options);
     },
     /**
-     * Stops serving requests on an upgraded connection. Returns false, without effect, if the connection still has unanswered
-     * requests.
+     * Stops serving requests on an upgraded connection. If the connection still has unanswered requests, changes nothing and
+     * returns false.
      */
     upgrade: (socket: Socket): boolean => pool.all.get(socket)?.upgrade() === true,
   };
@@ -80,7 +80,7 @@ function evict(pool: Pool): boolean {
   return true;
 }
 
-/** Returns the connection whose request body has been arriving longest. Linear, so only used at the connection limit. */
+/** Returns the connection whose request body has been arriving longest. Takes linear time, so call it only at the limit. */
 function longestIncomplete(pool: Pool): HttpConnection | undefined {
   let longest: HttpConnection | undefined;
   for (const connection of pool.all.values()) {
@@ -96,7 +96,7 @@ function holdUnsent(
   bytes: number,
   { budget, stalledMs }: HttpConnectionsOptions,
 ): void {
-  // Node restarts this timer when the client reads bytes, and closes the connection when it expires.
+  // Node restarts this timer whenever the client reads bytes, and closes the connection when the timer expires.
   socket.setTimeout(stalledMs);
   response.once(
     "close",
@@ -110,7 +110,7 @@ class HttpConnection {
   readonly #queue: ServerResponse[] = [];
   #isBusy = false;
   #current: ServerResponse | undefined;
-  /** Sequence number, across all connections, of its last state change: opened, request begun, or idle again. */
+  /** Sequence number of the connection's last state change (opened, request begun, or idle again), counted across all connections. */
   since: number;
   readonly #onResponseClose = (): void => this.#next();
 
@@ -158,8 +158,8 @@ class HttpConnection {
     this.#isBusy = true;
     this.#current = response;
     this.since = this.#pool.changes += 1;
-    // The client has the reply or has disconnected when "close" fires. "close" follows "finish", so the next request finds the
-    // socket free. `on` avoids the wrapper that `once` allocates for each request.
+    // "close" fires when the client has received the reply or has disconnected, and always after "finish", so the next request
+    // finds the socket free. `on` avoids the wrapper that `once` allocates for each request.
     response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
     const capacity = budget.untilCapacity();
@@ -177,13 +177,13 @@ class HttpConnection {
       return;
     }
     this.#isBusy = true;
-    // Defer the next request. Otherwise, a client whose socket takes every reply immediately would delay all other clients.
+    // Defer the next request; otherwise, a client whose socket takes every reply immediately would delay all other clients.
     setImmediate(() => {
       const next = this.#queue.shift();
       if (next === undefined) return;
       this.#pool.queued -= 1;
       if (this.#queue.length === 0) this.socket.resume();
-      // Clear the timer of an unsent reply, because the timer may be shorter than the next request takes.
+      // Clear the timer for the last reply, which may expire before the next request has been handled.
       this.socket.setTimeout(0);
       this.#begin(next);
     });
@@ -199,17 +199,17 @@ interface Hold {
 }
 
 /**
- * Time within which a client must read a reply while other clients wait for capacity. A client on loopback reads 1 MB in a few
- * milliseconds.
+ * Time within which a client must read a reply while other clients wait for capacity. For comparison, a client on loopback reads 1
+ * MB in a few milliseconds.
  */
 const SLOW_AFTER_MS = 500;
 
 /**
- * Creates a limit on the total bytes that a server's clients have not read yet, across all connections. One reply may exceed the
- * limit, because a reply is counted only once its size is known.
+ * Creates a limit on the bytes that a server's clients have not read yet, in total for all connections. One reply may exceed the
+ * limit, because the budget counts a reply only once its size is known.
  */
 export function createSendBudget(maxBytes: number) {
-  // Iterates in insertion order, so the oldest hold comes first.
+  // A Set iterates in insertion order, so the oldest hold comes first.
   const holds = new Set<Hold>();
   const waiters: (() => void)[] = [];
   let heldBytes = 0;
@@ -220,13 +220,13 @@ export function createSendBudget(maxBytes: number) {
     heldBytes -= hold.bytes;
     if (waiters.length > 0) wake();
   };
-  /** Wakes the waiting replies one by one, because each may use up the capacity again. */
+  /** Wakes waiting replies one at a time, because each reply may use up the capacity again. */
   const wake = (): void => {
     if (isWaking) return;
     isWaking = true;
     setImmediate(() => {
       isWaking = false;
-      // Wake the newest waiter first. During a flood, a client that has waited for long is part of the flood or has given up.
+      // Wake the newest waiter first, because a client that has waited long is probably part of a flood or has given up.
       if (heldBytes < maxBytes) waiters.pop()?.();
       if (waiters.length === 0) return;
       if (heldBytes < maxBytes) wake();
@@ -250,8 +250,8 @@ export function createSendBudget(maxBytes: number) {
   };
   return {
     /**
-     * Returns undefined if another reply fits now. Otherwise returns a promise that resolves once another reply fits, within about
-     * a second.
+     * Returns undefined if there is capacity for another reply now. Otherwise, returns a promise that resolves once there is
+     * capacity, within about a second.
      */
     untilCapacity: (): Promise<void> | undefined => {
       if (heldBytes < maxBytes && waiters.length === 0) return undefined;
@@ -260,8 +260,8 @@ export function createSendBudget(maxBytes: number) {
       return capacity;
     },
     /**
-     * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
-     * second and other clients need the capacity. The function `cut` must discard the bytes.
+     * Counts unsent bytes until the returned function is called. If the bytes are still unsent after half a second and other
+     * clients need the capacity, the budget calls `cut`, which must discard the bytes.
      */
     hold: (bytes: number, cut: () => void): (() => void) => {
       const hold = { bytes, sinceMs: performance.now(), cut };
@@ -275,7 +275,7 @@ export function createSendBudget(maxBytes: number) {
 /** Time within which a client must close its side of a connection. */
 const LINGER_MS = 1_000;
 
-/** Destroys a socket whose write side has ended, unless the client closes it within {@link LINGER_MS}. */
+/** Destroys a socket whose write side has ended if the client does not close its own side within {@link LINGER_MS}. */
 function closeLater(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   timer.unref();

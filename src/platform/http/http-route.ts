@@ -13,7 +13,7 @@ export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "
   readonly body: Uint8Array;
 }
 
-/** One row of a route table, in which a GET route also serves HEAD. */
+/** One row of a route table, in which a GET route also serves HEAD requests. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path that a request must match exactly. `:name` matches one segment, as in `/faults/:name`; `*` alone matches every path. */
@@ -23,32 +23,32 @@ export interface HttpRoute {
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
 
-/** A request that the server itself rejects. `status` is the HTTP status of the reply. */
+/** An error for a request that the server itself rejects. `status` is the HTTP status of the reply. */
 export class HttpRequestError extends CodedError<
   | { readonly code: "bad-request"; readonly status: 400 }
   | { readonly code: "body-too-large"; readonly status: 413; readonly limitBytes: number }
   | { readonly code: "too-many-bodies"; readonly status: 503 }
 > {}
 
-/** A request whose head has arrived. */
+/** A request whose headers have arrived, but perhaps not its body. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
-  /** Headers by lower-case name. Node joins the values of a repeated header with ", ". */
+  /** Headers by lower-case name, in which Node joins the values of a repeated header with ", ". */
   readonly headers: IncomingHttpHeaders;
-  /** Reads the request's body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
+  /** Reads the request's body, and rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;
   /** Signal, created on first use, that aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** A handler's reply. The server adds `Content-Length`, unless the body is a stream. */
+/** A handler's reply. The server adds `Content-Length`, except for a stream. */
 export interface HttpReply {
   readonly status: number;
-  /** Headers by name, repeated for each value in a list. */
+  /** Headers by name; a header with a list of values is sent once per value. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
-  /** Stream to write instead of `body`. */
+  /** Stream that produces the body, instead of `body`. */
   readonly stream?: HttpStream;
 }
 
@@ -61,12 +61,12 @@ export interface HttpStream {
 }
 
 /**
- * Writes a chunk of the body. Resolves once the client has accepted the chunk, so a slow client has at most one unsent chunk.
+ * Writes a chunk of the body, and resolves once the client has accepted the chunk, so a slow client has at most one unsent chunk.
  * Rejects if the connection has been closed.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
-/** Creates a route for GET and HEAD. */
+/** Creates a table row for a route that serves GET and HEAD. */
 export function getRoute(path: string, handle: HttpRoute["handle"]): HttpRoute {
   return { method: "GET", path, handle };
 }
@@ -89,7 +89,7 @@ export function withHeaders(reply: HttpReply, headers: NonNullable<HttpReply["he
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Creates an error reply in the common JSON format: `{"error": code, "message": text}`. */
+/** Creates an error reply in the common JSON format, which has the members `error` (a code) and `message` (a text). */
 export function errorReply(status: number, code: string, message: string): HttpReply {
   return jsonReply(status, { error: code, message });
 }
@@ -100,20 +100,20 @@ interface RequestContext {
   readonly closing: AbortSignal;
 }
 
-/** Request bodies above 64 KiB, across all unanswered requests. */
+/** Memory that request bodies above 64 KiB use, across all unanswered requests. */
 export interface LargeBodies {
   readonly maxBytes: number;
   bytes: number;
 }
 
-/** Size up to which a body is always read. The number of connections limits how many such bodies there are. */
+/** Size up to which a body is always read. The limit on connections also limits the number of such bodies. */
 const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request that wraps Node's objects. It is a class, so that its getter is on the prototype: a getter in an object literal would
- * give every request its own hidden class, which would add a tenth to a small request's cost.
+ * A request that wraps Node's request and response. A class keeps the getter `signal` on the prototype: a getter in an object
+ * literal would give every request its own hidden class and add a tenth to a small request's cost.
  */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
@@ -138,7 +138,7 @@ export class IncomingRequest implements HttpRequest {
     return (this.#body ??= readBody(this.#incoming, this.#outgoing, this.#context));
   }
 
-  // Do not create the signal in the constructor: a controller with listeners costs several microseconds, and few handlers wait.
+  // Create the signal only when a handler needs it: a controller with listeners costs several microseconds, and few handlers wait.
   get signal(): AbortSignal {
     return (this.#signal ??= requestSignal(this.#outgoing, this.#context.closing));
   }
@@ -182,10 +182,10 @@ function readBody(
     const chunks: Buffer[] = [];
     let length = 0;
     let held = 0;
-    // Subtract only at the end of the reply, because the parsed body is in memory until then.
+    // Free the capacity only at the end of the reply, because the parsed body stays in memory until then.
     outgoing.once("close", () => (largeBodies.bytes -= held));
     const refuse = (error: HttpRequestError): void => {
-      // Stop reading from the socket. Destroying the socket would also cut off the reply.
+      // Stop reading from the socket instead of destroying it, because destroying it would also cut off the reply.
       incoming.pause();
       chunks.length = 0;
       reject(error);

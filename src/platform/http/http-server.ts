@@ -28,11 +28,11 @@ import { listen, type ListenOptions } from "./listen.ts";
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests; 64 MiB by default. Further large bodies get 503. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests; 64 MiB by default. Above it, a large body gets status 503. */
   readonly maxLargeBodiesBytes?: number;
   /**
-   * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
-   * request, or is closed.
+   * Maximum number of open connections. At the limit, a new connection replaces the connection that has gone longest without a
+   * complete request, or is closed itself.
    */
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
@@ -56,8 +56,8 @@ export interface HttpServerOptions extends ListenOptions {
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
   /**
-   * Returns the reply for an error thrown by a handler, or for the {@link HttpRequestError} with which the server rejects a
-   * request.
+   * Returns the error reply for an error that a handler throws, or for the {@link HttpRequestError} of a request that the server
+   * rejects.
    */
   readonly failureReply: (error: unknown) => HttpReply;
   /**
@@ -68,11 +68,11 @@ export interface HttpServerOptions extends ListenOptions {
 }
 
 export interface OpenHttpServer {
-  /** The bound address, with the actual port. */
+  /** The address to which the server is bound, with the actual port. */
   readonly address: ListenAddress;
   /**
-   * Stops listening and aborts the signals of open requests. Closes the remaining connections after the grace period. Repeated
-   * calls are allowed. The owner of `upgrade` must first close upgraded connections.
+   * Stops listening, aborts the signals of open requests, and closes the remaining connections after the grace period. May be
+   * called repeatedly. The owner of `upgrade` must first close upgraded connections.
    */
   readonly close: () => Promise<void>;
 }
@@ -80,7 +80,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
-/** Opens an HTTP server. Rejects with `ListenError` if the address cannot be bound. */
+/** Opens an HTTP server, and rejects with `ListenError` if the address cannot be bound. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },
@@ -110,7 +110,7 @@ export async function openHttpServer(
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveMs,
-      // Node checks both timeouts at this interval. Its default of 30 s exceeds the timeouts themselves.
+      // Interval at which Node checks both timeouts; Node's default of 30 s exceeds the timeouts themselves.
       connectionsCheckingInterval: 1000,
     },
     (_incoming, outgoing) => connections.take(outgoing),
@@ -140,7 +140,7 @@ function createUpgrade(
   { connections, checkAccess }: ServerContext,
 ): (incoming: IncomingMessage, socket: Socket, head: Buffer) => void {
   return (incoming, socket, head) => {
-    // Node has removed its own listener. Without this listener, a client's reset would end the process.
+    // Node removes its own error listener before an upgrade. Without a listener, a client's reset would end the process.
     socket.on("error", () => socket.destroy());
     const access = checkAccess(incoming.headers);
     if (!connections.upgrade(socket)) socket.destroy();
@@ -165,8 +165,8 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
       send(outgoing, withHeaders(await context.options.handle(request), corsHeaders(origin)), context);
     }
   } catch (error) {
-    // The client has disconnected, or the close aborted the request. Nobody can receive a reply, and the error is only a
-    // consequence, so it is not logged.
+    // The client has disconnected, or the server's close aborted the request. The error is not logged, because it is only a
+    // consequence and nobody can receive a reply.
     if (outgoing.destroyed || outgoing.headersSent || context.closing.aborted) outgoing.destroy();
     else sendFailure(outgoing, error, origin, context);
   }
@@ -207,12 +207,12 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   const bytes = Buffer.byteLength(body);
   // A reply with status 204 must not contain `Content-Length`.
   outgoing.writeHead(status, status === 204 ? headers : { "Content-Length": bytes, ...headers });
-  // With one call for the complete body, Node writes head and body in one step. For HEAD, Node omits the body.
+  // Pass the whole body to `end`, so that Node writes head and body together. For HEAD, Node omits the body.
   outgoing.end(body);
   context.connections.sent(outgoing, bytes);
 }
 
-/** Runs a stream after the head of its reply has been written, and ends the reply. Never rejects. */
+/** Runs a stream after the head of its reply has been written, then ends the reply. Never rejects: an error breaks the connection. */
 async function sendStream(
   outgoing: ServerResponse,
   stream: HttpStream,
@@ -224,7 +224,7 @@ async function sendStream(
   }
   const { socket } = outgoing;
   outgoing.flushHeaders();
-  // Node restarts this timer when the client reads bytes, and closes the connection when it expires.
+  // Node restarts this timer whenever the client reads bytes, and closes the connection when the timer expires.
   socket?.setTimeout(options.limits.stalledMs);
   const signal = requestSignal(outgoing, closing);
   const write: WriteChunk = async (text) => {
@@ -237,7 +237,7 @@ async function sendStream(
     await stream.run(write, signal);
     outgoing.end();
   } catch {
-    // The client has disconnected, or the server is closing. A client that is still connected sees a broken stream.
+    // The client has disconnected, the server is closing, or the stream failed. A connected client sees a broken stream.
     outgoing.destroy();
   }
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { digits, time } from "./route-about.ts";
 
-/** One member of a JSON object: the schema of its value, and a function that reads it, or returns undefined to omit it. */
+/** One member of a JSON object, defined by its value's schema and a function that reads the value, or returns undefined to omit it. */
 interface Member<T> {
   readonly schema: z.ZodType;
   readonly read: (from: T) => JsonValue | undefined;
@@ -21,11 +21,11 @@ interface Shown<T> {
 export interface JsonView<T> extends Shown<T> {
   readonly schema: z.ZodObject;
   readonly json: (from: T) => JsonObject;
-  /** Returns the same members, read from an object that contains a `T`. */
+  /** Returns members for a larger object, which are read from the `T` that it contains. */
   readonly within: <Whole>(readPart: (whole: Whole) => T) => Members<Whole>;
 }
 
-/** Functions that create the members of a view on a `T`. Functions with the suffix `OrNull` encode undefined as null. */
+/** Functions that define the members of a `T`'s JSON. Functions with the suffix `OrNull` encode undefined as null. */
 interface MemberKinds<T> {
   readonly value: <V extends JsonValue | undefined>(
     schema: z.ZodType<V>,
@@ -67,7 +67,7 @@ function partOrNull<T, P>({ schema, json }: Shown<P>, read: (from: T) => P | und
   };
 }
 
-/** Creates a view whose JSON contains the members in the defined order. */
+/** Creates a view whose JSON objects list the members in the order of their definition. */
 export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): JsonView<T> {
   const all = Object.entries(
     define({

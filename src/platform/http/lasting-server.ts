@@ -9,14 +9,14 @@ import { type HttpService, openRouteServer, type RouteServerOptions } from "./ro
 /** An HTTP server that stays open while the services behind it stop and restart. */
 export interface LastingServer {
   /**
-   * Creates a service that serves these routes with this token while it runs. The first service to run opens the server. Later
-   * services use the first service's address and access rules. While no service runs, requests get 503.
+   * Creates a service that serves these routes with this token while it runs. The first service opens the server, and later
+   * services keep that service's address and access rules. While no service runs, requests get status 503.
    */
   readonly serve: (options: RouteServerOptions) => HttpService;
   readonly close: () => Promise<void>;
 }
 
-/** Replies while no service runs. `/livez` still succeeds, because the process is alive and a supervisor must not kill it. */
+/** Routes while no service runs, of which `/livez` succeeds, because the process is alive and a supervisor must not kill it. */
 const RESTING: readonly HttpRoute[] = [
   { method: "GET", path: "/livez", handle: () => textReply(200, "ok\n") },
   ...(["GET", "POST", "PUT", "DELETE"] as const).map(
@@ -69,8 +69,8 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
 }
 
 /**
- * Makes a route's streams end with their service, because an open page would otherwise show the old services' state forever. The
- * script of an open page then reconnects.
+ * Ends a route's streams together with their service, so that an open page reconnects and does not show the old services' state
+ * forever.
  */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {

@@ -16,7 +16,7 @@ export const OPENAPI_ROUTE = getJson(
   z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
 );
 
-/** Adds `GET /openapi.json` to a server's routes, whose document is created on the first request. */
+/** Adds `GET /openapi.json` to a server's routes. The OpenAPI document is created on the first request. */
 export function withOpenApi(
   info: { readonly title: string; readonly version: string },
   routes: readonly ApiRoute[],

@@ -48,12 +48,12 @@ function authorization(url: URL): { readonly authorization?: string } {
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }
 
-/** Returns the certificates to trust; undefined means only the public certificates. */
+/** Returns the public and private certificates to trust, or undefined to trust only Node's public certificates. */
 export function trustedCertificates({ ca }: NetworkOptions): readonly string[] | undefined {
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
 
-/** Error codes of a connection that ended before the response. A server may close an idle connection just before its next use. */
+/** Error codes of a connection that ended before the response, for example because the server closed the idle connection. */
 export const CONNECTION_ENDED: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 /**
@@ -83,7 +83,7 @@ export function createRemoteConnections(
     });
   };
   return {
-    /** The dispatcher for requests to a URL's origin. */
+    /** Returns the dispatcher for requests to the URL's origin. */
     to: (url: URL): Dispatcher => {
       const proxy = proxyOf(url, network);
       if (proxy === undefined) return direct;
@@ -125,8 +125,8 @@ export function proxyOf(
 }
 
 /**
- * Returns a redirect's target if it may be followed: to the same host, and not from TLS to plain text. Otherwise returns a name for
- * the target, without its path and query, which may contain a secret.
+ * Returns a redirect's target if it may be followed: same host, and not from TLS to plain text. Otherwise returns a name of the
+ * target for error messages, without the path and query, which may contain a secret.
  */
 export function followRedirect(from: URL, location: string): URL | string {
   if (!URL.canParse(location, from.href)) return "an invalid address";
@@ -135,7 +135,7 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Appends a path to a base URL, which may have its own path and query: "https://host/chain?key=k". */
+/** Appends a path to a base URL, which may have its own path and query, as in "https://host/chain?key=k". */
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
@@ -145,8 +145,8 @@ export function urlBelow(base: string, path: string): URL {
 }
 
 /**
- * Reverses {@link urlBelow}: returns a URL's path below a base, with the URL's own query. Returns undefined if the URL is not below
- * the base.
+ * Returns a URL's path below a base, with the URL's own query, as {@link urlBelow} appends it. Returns undefined if the URL is not
+ * below the base.
  */
 export function pathBelow(base: URL, url: URL): string | undefined {
   const root = base.pathname.replace(/\/+$/, "");
@@ -176,7 +176,7 @@ export function tunnelThrough(
     client.connect({ path: `${servername}:${port ?? defaultPort}`, headers }, (error, data) => {
       if (error !== null) return done(error, new Duplex());
       const { socket, statusCode } = data;
-      // The library passes no protocol here.
+      // The WebSocket library does not pass the protocol, so the default port tells whether to use TLS.
       if (statusCode === 200)
         return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
       socket.destroy();

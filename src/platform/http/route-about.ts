@@ -4,7 +4,7 @@ import type { HttpRoute } from "./http-route.ts";
 interface ReplyAbout {
   readonly description: string;
   readonly mediaType: string;
-  /** Schema of the reply's body; set only for JSON. */
+  /** Schema of the reply's body; undefined unless the body is JSON. */
   readonly schema?: z.ZodType;
 }
 
@@ -14,7 +14,7 @@ export interface RouteAbout {
   /** Markdown descriptions of the query parameters, keyed by name. */
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
-  /** Replies by status, without the server's own errors, which are the same for all routes. */
+  /** Replies by status, without error replies that the server itself sends for any route. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
 }
 
@@ -23,7 +23,7 @@ export interface RouteDefinition extends Omit<HttpRoute, "handle"> {
   readonly about: RouteAbout;
 }
 
-/** A route whose definition is in the server's `/openapi.json`. */
+/** A route that the server's `/openapi.json` describes. */
 export interface ApiRoute extends HttpRoute, RouteDefinition {}
 
 export function serveRoute(definition: RouteDefinition, handle: HttpRoute["handle"]): ApiRoute {
@@ -56,7 +56,7 @@ export function getText(
   };
 }
 
-/** Defines a POST route that changes something and requires the token. */
+/** Defines a POST route for an action, which requires the token. */
 export function postJson(
   path: string,
   summary: string,

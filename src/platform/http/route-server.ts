@@ -26,7 +26,7 @@ import type { ListenOptions } from "./listen.ts";
 export interface RouteServerOptions extends ListenOptions, Pick<HttpServerOptions, "dateMs"> {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;
-  /** Token that grants access to the guarded routes. Without a token, these routes always reply 403. */
+  /** Bearer token that grants access to the guarded routes. Without a token, guarded routes reply with status 403. */
   readonly token?: Secret | undefined;
   /** Reply to a request for a path without a route; by default, a JSON 404. */
   readonly notFound?: HttpReply;
@@ -47,8 +47,8 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
 };
 
 /**
- * Opens an HTTP server with a route table. The server's own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with
- * `ListenError` if the address cannot be bound.
+ * Opens an HTTP server with a route table. The server's own errors are JSON replies: 400, 401, 403, 404, 405, 413, 500. Rejects
+ * with `ListenError` if the address cannot be bound.
  */
 export function openRouteServer(
   options: RouteServerOptions,
@@ -74,7 +74,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   }
   if (match.kind === "other-method") return methodNotAllowed(match.allowed);
   const { route, params } = match;
-  // Check this before reading the body, so that a client without the token cannot make the server buffer data.
+  // Check the token before reading the body, so that a client without the token cannot make the server buffer data.
   const refusal = route.guarded === true ? refuse(headers.authorization, options.token) : undefined;
   if (refusal !== undefined) return refusal;
   const body = await request.readBody();
@@ -91,7 +91,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   });
 }
 
-/** Returns the error reply to a request that may not use a guarded route, or undefined if it may. */
+/** Returns the error reply for a request that may not use a guarded route, or undefined for an authorized request. */
 function refuse(authorization: string | undefined, token: Secret | undefined): HttpReply | undefined {
   if (token === undefined) {
     return errorReply(
@@ -105,7 +105,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
   return withHeaders(refusal, { "WWW-Authenticate": "Bearer" });
 }
 
-/** Checks the bearer token in an `Authorization` header. Takes the same time for every invalid token. */
+/** Returns true if an `Authorization` header contains the bearer token. The check takes the same time for every wrong token. */
 function hasBearerToken(header: string | undefined, token: Secret): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
   return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));
@@ -135,8 +135,8 @@ type RouteMatch =
   | { readonly kind: "none" };
 
 /**
- * Returns the first matching route with its path values, the methods that the path supports if only the method differs, or no
- * match. Takes time linear in the number of routes.
+ * Returns the first matching route with its path values, or the supported methods if only the method differs, or no match. Takes
+ * time linear in the number of routes.
  */
 export function matchRoute(routes: readonly HttpRoute[], method: string, path: string): RouteMatch {
   const wanted = method === "HEAD" ? "GET" : method;
@@ -152,7 +152,7 @@ export function matchRoute(routes: readonly HttpRoute[], method: string, path: s
 
 function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   if (pattern === "*" || pattern === path) return {};
-  // Most routes have no `:name`. Splitting all of them would take longer than the rest of a small request.
+  // Return early for routes without `:name`, because splitting every route would take longer than the rest of a small request.
   if (!pattern.includes("/:")) return undefined;
   const parts = pattern.split("/");
   const segments = path.split("/");

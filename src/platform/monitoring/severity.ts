@@ -1,6 +1,4 @@
-/**
- * Severities, most severe first. Someone must act now on a critical alert and today on a warning; an info alert is worth knowing.
- */
+/** Severities, most severe first: act now on a critical alert and today on a warning; an info alert is only for information. */
 export const SEVERITIES = ["critical", "warning", "info"] as const;
 
 export type Severity = (typeof SEVERITIES)[number];

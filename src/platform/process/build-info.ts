@@ -11,7 +11,7 @@ export interface BuildInfo {
   readonly nodeVersion: string;
 }
 
-/** Reads the name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
+/** Reads the name and version from the package.json of this program, which runs from `src` or from `dist`. */
 export function readBuildInfo(): BuildInfo {
   const manifest = readJson(join(packageFolder(), "package.json"));
   const { name, version } = manifest;
@@ -20,14 +20,14 @@ export function readBuildInfo(): BuildInfo {
   return { name, version, commit: readCommit(), nodeVersion: process.version };
 }
 
-/** Returns the folder of this program's package, which contains the packaged files. Works in `src` and in `dist`. */
+/** Returns the folder of this program's package, which contains the packaged files, for code in `src` and in `dist`. */
 export function packageFolder(): string {
   return dirname(nearest("package.json") ?? missing());
 }
 
 /**
- * Reads the file that `src/platform/process/write-build.mjs` writes into `dist`. The file does not exist if sources run without a
- * build.
+ * Reads the commit from the file that `src/platform/process/write-build.mjs` writes into `dist`. Returns undefined if the program
+ * runs from sources without a build.
  */
 function readCommit(): string | undefined {
   const path = nearest("build.json");
@@ -35,7 +35,7 @@ function readCommit(): string | undefined {
   return typeof commit === "string" && commit !== "" ? commit : undefined;
 }
 
-/** Returns the path of a file in the nearest folder above this module, up to the package's folder. */
+/** Searches this module's folder and its parents, up to the package's folder, for a file, and returns the file's path. */
 function nearest(name: string): string | undefined {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return join(folder, name);

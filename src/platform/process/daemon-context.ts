@@ -19,7 +19,7 @@ export interface DaemonContext {
   readonly serviceManager?: ServiceManager;
   /** Option that changes the port of the daemon's HTTP server; by default, the configuration key `http.listen`. */
   readonly portOption?: string;
-  /** Replaces configuration keys in a text with the names under which the operator set them. If absent, the keys stay unchanged. */
+  /** Replaces configuration keys in a message with the names by which the operator set them. If absent, messages show the keys. */
   readonly nameSettings?: (text: string) => string;
 }
 

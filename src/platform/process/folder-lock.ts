@@ -11,7 +11,7 @@ export class FolderInUseError extends CodedError<{
   readonly folder: string;
   /** The process id that the lock's holder recorded; undefined if it cannot be read. */
   readonly pid: number | undefined;
-  /** The lock's holder in words, for example "process 4711", or "process 1 of host 3f2a" in another container. */
+  /** The lock's holder in words, such as "process 4711", or "process 1 of host 3f2a" in another container. */
   readonly holder: string;
 }> {}
 
@@ -25,8 +25,8 @@ const PROCESS_FILE = "lock.pid";
 /**
  * Creates the folder (mode 0700) if necessary. Locks the folder until `release` or until the process ends, even by `kill -9`.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. The lock does not use
- * the state's own database, because the driver may keep a closed file open until its statements are garbage-collected.
+ * The lock is an open exclusive transaction on an empty SQLite database, which the operating system ends with the process. The
+ * state's own database is not used, because the driver may keep a closed file open until its statements are garbage-collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */
@@ -68,11 +68,11 @@ function inUse(folder: string, cause: unknown): FolderInUseError {
 
 interface Holder {
   readonly pid: number | undefined;
-  /** The container's id, if the process runs in a container, where the process id may be 1 for every relayer. */
+  /** The container's id; undefined outside a container. Inside containers, every relayer's process id may be 1. */
   readonly host: string | undefined;
 }
 
-/** Reads the lock holder's file, for the error message. */
+/** Reads the file in which the lock's holder recorded itself, for the error message. */
 function readHolder(path: string): Holder {
   try {
     const [first = "", host] = readFileSync(path, "utf8").split("\n", 2);

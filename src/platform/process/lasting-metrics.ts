@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** Metrics by name that survive restarts of the services behind them, so that a reload does not reset counters. */
+/** Metrics by name, which survive restarts of the services that update them, so that a reload does not reset counters. */
 export interface LastingMetrics {
   readonly byName: Map<string, Metric>;
-  /** Labels, as JSON, of the histogram series that have been initialized. */
+  /** For each histogram, the label combinations (as JSON) whose series already exist. */
   readonly begun: WeakMap<Metric, Set<string>>;
 }
 
-/** Creates an empty set of metrics, to be used for the life of a process. */
+/** Creates an empty set of metrics, to be used for the whole life of a process. */
 export function createLastingMetrics(): LastingMetrics {
   return { byName: new Map(), begun: new WeakMap() };
 }
@@ -20,8 +20,8 @@ type Row<L extends string> = Omit<MetricDefinition<L>, "question"> &
   };
 
 /**
- * Creates metrics in a registry, or adds existing metrics with their current values. A counter or histogram starts at 0 if all its
- * label values are known, so that its first event is visible as an increase.
+ * Registers new metrics, or registers existing metrics again with their current values. A counter or histogram starts at 0 if all
+ * its label values are known, so that the first event is visible as an increase.
  */
 export interface MetricFactory {
   readonly counter: <L extends string>(row: Row<L>) => Counter<L>;
@@ -31,7 +31,7 @@ export interface MetricFactory {
   ) => Histogram<L>;
 }
 
-/** Creates a factory for one generation of services. `known` contains known label values for all rows. */
+/** Creates a factory for the services' metrics until the next reload. `known` contains known label values for all rows. */
 export function createMetricFactory(
   registry: Registry,
   { byName, begun } = createLastingMetrics(),
@@ -46,7 +46,7 @@ export function createMetricFactory(
     const all = begun.get(histogram) ?? new Set();
     begun.set(histogram, all);
     const key = JSON.stringify(labels);
-    // Resetting a series again would erase its observations.
+    // Initialize each series only once, because doing so again would erase its observations.
     if (!all.has(key)) histogram.zero(labels);
     all.add(key);
   };
@@ -78,7 +78,7 @@ export function createMetricFactory(
 
 type Labels<L extends string> = Partial<Record<L, string>>;
 
-/** Returns all combinations of label values; no combination if some label's values are not known. */
+/** Returns all combinations of the labels' known values, or none if a label's values are unknown. */
 function combinations<L extends string>(
   names: readonly L[] = [],
   values: Readonly<Partial<Record<string, readonly string[]>>>,

@@ -16,13 +16,13 @@ import type { LogConfig } from "../config/config-fields.ts";
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly pretty: boolean;
-  /** Destination of the log lines. Daemons use stderr, because stdout is for data. */
+  /** Destination of the log lines. Daemons log to stderr, because stdout is reserved for results. */
   readonly stream: Writable;
-  /** Field names in a JSON line; default: `time`, `level` and `msg`. */
+  /** Field names in a JSON line; by default, `time`, `level` and `msg`. */
   readonly keys?: LogConfig["keys"];
 }
 
-/** Default field names in a line, which the configuration can change. */
+/** Default names of the fields in a log line, which the configuration can change. */
 const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**
@@ -30,7 +30,7 @@ const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message:
  * with its stack at level debug. The logger uses no worker thread, because a crashing process would lose the thread's last lines.
  */
 export function createLogger(options: LoggerOptions): ProcessLogger {
-  // The pretty printer finds time, level and message by their default names.
+  // The pretty printer finds the time, level and message fields only by their default names.
   const keys = options.pretty ? DEFAULT_KEYS : { ...DEFAULT_KEYS, ...options.keys };
   const stream = options.pretty
     ? prettyStream({
@@ -42,7 +42,7 @@ export function createLogger(options: LoggerOptions): ProcessLogger {
     : options.stream;
   const root = pino(
     {
-      // `wrap` filters by level, because a pino child keeps the level that it was created with.
+      // pino gets every line and `wrap` filters by level, because a pino child keeps the level with which it was created.
       level: "debug",
       base: null,
       messageKey: keys.message,

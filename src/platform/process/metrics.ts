@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { BuildInfo } from "./build-info.ts";
 
-/** Gauges from prom-client that promlint rejects, because their names look like counter names. */
+/** prom-client's gauges whose names promlint rejects, because they look like counter names. */
 const BADLY_NAMED = [
   "nodejs_active_handles",
   "nodejs_active_handles_total",
@@ -11,7 +11,7 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** Operators' questions that the metrics answer, in the order of `docs/metrics.md`. */
+/** Questions that operators ask and metrics answer, in the order of the sections in `docs/metrics.md`. */
 export const METRIC_QUESTIONS = [
   "Is it active?",
   "Is it current?",

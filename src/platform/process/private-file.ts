@@ -6,8 +6,8 @@ import { Secret } from "../base/secret.ts";
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory and its parents, with mode 0700, unless they exist, and throws if that fails. Does not use Node's `recursive`
- * option, which never returns for a path such as /proc/x, whose parent exists but refuses the path with ENOENT.
+ * Creates a directory and its missing parents with mode 0700. Throws if that fails. Node's `recursive` option is not used, because
+ * it never returns for a path such as /proc/x, whose parent exists but refuses the path with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -23,21 +23,21 @@ export function createPrivateDirectory(path: string): void {
 export const PRIVATE_FILE_MODE = 0o600;
 
 /**
- * Creates an empty file with mode 0600 unless the file exists. SQLite treats an empty file as a new database, and gives its `-wal`
- * and `-shm` files the database's mode. Throws if the file cannot be opened.
+ * Creates an empty file with mode 0600 unless the file exists, and throws if it cannot be opened. SQLite treats an empty file as a
+ * new database, and gives its `-wal` and `-shm` files the same mode as the database.
  */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", PRIVATE_FILE_MODE));
 }
 
-/** Name of the file with the token for requests that change something, in a daemon's state directory. */
+/** Name of a token file in a daemon's state directory. Requests that change something must send the token. */
 const TOKEN_FILE = "control-token";
 
 export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/** Returns the configured token, else the token in the state directory, else undefined. Throws like {@link readOrCreateToken}. */
+/** Returns the configured token, or else the state directory's token, or else undefined. Throws the errors of {@link readOrCreateToken}. */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,
@@ -54,7 +54,7 @@ export function readOrCreateToken(file: string): Secret {
   try {
     writeFileSync(file, `${randomBytes(32).toString("hex")}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
   } catch (error) {
-    // The file exists, or another process has just created it.
+    // Ignore the error if the file exists, perhaps because another process has just created it.
     if (!existsSync(file)) throw error;
   }
   const text = readFileSync(file, "utf8").trim();

@@ -13,7 +13,7 @@ export interface ReloadStatus {
   /** Error of the last reload; undefined after a success. */
   readonly error: string | undefined;
   readonly failedAtMs: number | undefined;
-  /** Changed keys in the file that take effect only after the process restarts. */
+  /** Keys that have changed in the file, but take effect only after the process restarts. */
   readonly needRestart: readonly string[];
 }
 
@@ -25,8 +25,8 @@ type ReloadResult =
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves once the services have completed their work once with the new settings, or have failed and will run with the old ones.
-   * `by` names the requester for the log. `isForced` also accepts a file that removes settings in use.
+   * Reloads the configuration. Resolves once the services have completed their first work with the new settings, or have failed and
+   * will restart with the old settings. `by` names the requester in the log. With `isForced`, the file may lack settings in use.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
@@ -34,25 +34,25 @@ export interface Reloader {
 /** A daemon's services, running with one configuration. */
 export interface Generation {
   readonly services: readonly Service[];
-  /** Resolves once all services have completed their work for the first time. If they fail before that, the reload is refused. */
+  /** Resolves once all services have completed their first work. A reload is refused if a service fails before that. */
   readonly ready: Promise<unknown>;
-  /** Called after the services have ended. */
+  /** Releases the services' resources, such as the store, after the services have ended. */
   readonly close: () => Promise<void> | void;
 }
 
 /** Options for a daemon whose configuration can change. */
 export interface ReloadableOptions<Config> {
   readonly config: Config;
-  /** Plans reloads; absent if the configuration is fixed. */
+  /** Plans reloads of the configuration; absent if the configuration is fixed. */
   readonly reloads?: ConfigReloads<Config> | undefined;
   /** Creates the services, without a `reloader` if the configuration is fixed. */
   readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
 }
 
-/** Time after a reload within which a service error restores the old settings. */
+/** Time after a reload during which a service's error makes the daemon return to the old settings. */
 const PROBATION_MS = 60_000;
 
-/** Settings, and a promise for callers that wait until the services run with them. */
+/** Settings, and a promise that resolves once the services run with these settings. */
 interface Settings<Config> {
   readonly config: Config;
   readonly applied: Deferred<void>;
@@ -65,8 +65,8 @@ function toSettings<Config>(config: Config): Settings<Config> {
 
 /**
  * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as if the
- * process ended, and starts them with the new settings. If the services do not start, or fail within a minute, the previous
- * settings are restored. A reload never ends the daemon.
+ * process ended, and starts them with the new settings. If the services do not start or fail within a minute, they restart with the
+ * previous settings, so a reload never ends the daemon.
  */
 export async function runReloadable<Config>(
   options: ReloadableOptions<Config>,
@@ -104,10 +104,10 @@ export async function runReloadable<Config>(
       }
       if (undo === undefined || clock.monotonicMs() >= undo.untilMs) throw failed?.error;
       logger.error("the services failed with the new settings; the previous ones apply again", { ...failed });
-      // The caller that waits for the reload reports the error.
+      // Don't log the error here: the caller that waits for the reload reports it.
       if (running.isApplied) reloader?.undone(failed?.error);
       else running.applied.reject(failed?.error);
-      // A request that arrived at the same time is not lost: the services start with its settings.
+      // If another reload was requested at the same time, start with that reload's settings, so that the request is not lost.
       running = next ?? toSettings(undo.config);
       next = undefined;
       if (running.config === undo.config) undo = undefined;
@@ -120,7 +120,7 @@ export async function runReloadable<Config>(
   }
 }
 
-/** Runs one generation of services, and returns the first error of a service. */
+/** Runs one generation of services, and returns the first error of any service, if there is one. */
 async function runGeneration<Config>(
   create: () => Promise<Generation> | Generation,
   settings: Settings<Config>,
@@ -134,7 +134,7 @@ async function runGeneration<Config>(
         settings.isApplied = true;
         return settings.applied.resolve();
       },
-      // The service ends with the same error.
+      // Ignore the error here, because the service ends with the same error.
       () => {},
     );
     try {
@@ -153,7 +153,7 @@ interface InnerReloader extends Reloader {
   readonly undone: (error: unknown) => void;
 }
 
-/** `restart` starts the services with different settings, and rejects if they do not start. */
+/** Creates a reloader, whose `restart` starts the services with different settings, and rejects if the services do not start. */
 function createReloader<Config>(
   reloads: ConfigReloads<Config>,
   restart: (config: Config) => Promise<void>,
@@ -192,7 +192,7 @@ function createReloader<Config>(
   let isWaitingForced = false;
   return {
     status: () => status,
-    // At most one reload waits. It reads the file only after all earlier reloads have ended.
+    // At most one reload waits, and reads the file only after all earlier reloads have ended.
     reload: (by, isForced = false) => {
       isWaitingForced ||= isForced;
       waiting ??= last.then(() => {
@@ -212,7 +212,7 @@ function createReloader<Config>(
   };
 }
 
-/** Registers the gauges of a daemon's configuration, named like Prometheus's gauges for its own configuration. */
+/** Registers gauges for configuration reloads, with the same name endings as Prometheus's own reload metrics. */
 export function registerReloadMetrics(registry: Registry, prefix: string, status: () => ReloadStatus): void {
   for (const { value, ...definition } of reloadGauges(prefix)) {
     const gauge = new Gauge({ ...definition, registers: [registry], collect: () => collect() });

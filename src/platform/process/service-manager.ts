@@ -14,20 +14,20 @@ export interface ServiceState {
   readonly text: string;
 }
 
-/** The service manager that started this process: systemd, if the unit has `Type=notify`. */
+/** The service manager that started this process, which is systemd for a unit with `Type=notify`. */
 export interface ServiceManager {
-  /** Sends assignments such as "READY=1", and rejects if they cannot be sent. */
+  /** Sends assignments such as "READY=1" to the service manager, and rejects if sending fails. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Time in ms without a sign of life after which the manager kills the process; undefined if it never does. */
+  /** Time in ms after which the manager kills a process that sends no keep-alive; undefined if the manager never does. */
   readonly watchdogMs: number | undefined;
 }
 
-/** Time limit for one notification. */
+/** Time limit for the program `systemd-notify` to send one notification. */
 const SEND_MS = 10_000;
 
 /**
- * Returns the service manager that an environment describes, if any (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)). The
- * program `systemd-notify` sends the notifications, because Node has no Unix datagram sockets. The unit therefore needs
+ * Returns the service manager that environment variables describe, if any (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)).
+ * Notifications are sent by the program `systemd-notify`, because Node has no Unix datagram sockets, so the unit needs
  * `NotifyAccess=all`.
  */
 export function serviceManagerOf(
@@ -48,13 +48,13 @@ export function serviceManagerOf(
   };
 }
 
-/** Time between two checks of the state before startup is complete. */
+/** Interval between checks of the daemon's state until startup is complete. */
 const STARTING_MS = 500;
 /** Maximum time between two signs of life. */
 const PING_MS = 30_000;
-/** Minimum time before the notifier sends an update that changes only the text. */
+/** Minimum time between updates that change only the status text. */
 const TEXT_MS = 2_000;
-/** Time by which each sign of life extends the startup timeout. */
+/** Time by which each keep-alive extends the startup timeout. */
 const START_EXTENSION_MS = 120_000;
 
 interface NotifierDeps {
@@ -63,8 +63,8 @@ interface NotifierDeps {
 }
 
 /**
- * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress,
- * it sends no sign of life, so the manager restarts the process after `WatchdogSec` or, during startup, after the startup timeout.
+ * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. If progress stops,
+ * so do the keep-alives, and the manager restarts the process after `WatchdogSec` or, during startup, after the startup timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,
@@ -126,7 +126,7 @@ export async function withServiceManager(
     end.abort(reason);
     const { text } = state();
     const stopping = ["STOPPING=1", `STATUS=stopping; before: ${text.replaceAll("\n", "; ")}`];
-    // If the process ends before sending this, the manager notices the exit by itself.
+    // Don't wait for this message: if the process ends first, the manager notices the exit by itself.
     manager.send(stopping, AbortSignal.timeout(SEND_MS)).catch(() => {});
   });
   const notifying = runServiceNotifier(manager, state, context, end.signal).catch(() => {});

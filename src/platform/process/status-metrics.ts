@@ -1,29 +1,29 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** A metric's value, or its values by label. Undefined means that the series is absent; true is 1, and false is 0. */
+/** A metric's value, or its values by label. For undefined, the series is absent; true is exported as 1, and false as 0. */
 export type Reading = number | bigint | boolean | undefined | readonly LabelledReading[];
 
-/** Values of one or more labels, and the reading for these values. */
+/** Values of one or more labels, with the reading that they identify. */
 type LabelledReading = readonly [labels: string | readonly string[], reading: Reading];
 
-/** A metric whose values come from a status `S`. */
+/** A metric that is computed from a status `S` at each scrape. */
 export interface StatusMetric<S> {
   readonly help: string;
   /** Type of the metric; by default, a gauge. */
   readonly type?: "counter";
-  /** Label names of the readings, outermost first; none by default. */
+  /** Names of the labels, outermost first; by default, the metric has no labels. */
   readonly by?: readonly string[];
   readonly read: (status: S) => Reading;
 }
 
-/** Metrics, keyed by name. */
+/** Metrics that are computed from a status `S`, keyed by name. */
 export type StatusMetrics<S> = Readonly<Record<string, StatusMetric<S>>>;
 
-/** A part of a status, and the values of the labels that all its series share. */
+/** A part of a status, with the label values that all the part's series have in common. */
 export type Part<T> = readonly [labels: readonly string[], part: T];
 
-/** Returns a function that creates gauges for parts of a status. `by` are the parts' labels, `inner` the labels within a part. */
+/** Returns a function that creates gauges with series for each part. `by` labels the parts, and `inner` the series within a part. */
 export function gaugesOf<S, T>(by: readonly string[], partsOf: (status: S) => readonly Part<T>[]) {
   return (help: string, read: (part: T) => Reading, ...inner: readonly string[]): StatusMetric<S> => ({
     help,
@@ -36,7 +36,7 @@ export function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** Returns a value for each label: 1 for the current label, and 0 for all others. */
+/** Returns a reading per label: 1 for the current label, and 0 for all others. */
 export function oneOf(labels: readonly string[], current: string | undefined): Reading {
   return labels.map((label) => [label, label === current]);
 }
@@ -46,7 +46,7 @@ export interface Series {
   readonly value: number;
 }
 
-/** Returns all series of a metric. A series without a value, e.g. before its first reading, is absent from the scrape. */
+/** Returns all series of a metric. A series without a value, for example before the first measurement, is absent from the scrape. */
 export function seriesOf<S>({ by = [], read }: StatusMetric<S>, status: S): readonly Series[] {
   const expand = (reading: Reading, values: readonly string[]): readonly Series[] => {
     if (typeof reading === "object")
@@ -62,8 +62,8 @@ export function seriesOf<S>({ by = [], read }: StatusMetric<S>, status: S): read
 }
 
 /**
- * Registers metrics that read their values from the status at scrape time, so that they cannot go stale when a loop hangs. All
- * series are absent while the status is undefined. `question` is the metrics' section in `docs/metrics.md`.
+ * Registers metrics that compute their values from the status at scrape time, so the values cannot go stale if a loop hangs. While
+ * the status is undefined, all series are absent. `question` is the metrics' section in `docs/metrics.md`.
  */
 export function registerStatusMetrics<S>(
   registry: Registry,
@@ -94,7 +94,7 @@ function registerGauge(options: Options, present: () => readonly Series[]): void
     ...options,
     collect: () => {
       gauge.reset();
-      // A reset sets a gauge without labels to 0, which is wrong if the gauge has no value.
+      // `reset` sets a gauge without labels to 0, so remove its series, which may have no value.
       if (options.labelNames.length === 0) gauge.remove();
       for (const { labels, value } of present()) gauge.set(labels, value);
     },

@@ -14,7 +14,7 @@ export function list(items: readonly string[]): readonly ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: "list", items }];
 }
 
-/** Returns a table. A plain string is the title of a left-aligned column. */
+/** Creates a table block, in which a string in `columns` is the title of a left-aligned column. */
 export function table(
   columns: readonly (string | ReportColumn)[],
   rows: readonly (readonly string[])[],

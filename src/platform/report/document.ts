@@ -11,7 +11,7 @@ export interface Spark {
   readonly note: string;
 }
 
-/** One part of a report, in plain text that each output format escapes. */
+/** One block of a report, in plain text that each output format escapes. */
 export type ReportBlock =
   | { readonly kind: "heading"; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
@@ -23,17 +23,17 @@ export type ReportBlock =
       readonly rows: readonly (readonly string[])[];
     };
 
-/** Outcome of a check, or "unseen" if the data does not show the outcome. */
+/** A check's outcome; "unseen" if the data is insufficient to tell. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
-/** A report, independent of its format. Equal inputs produce equal reports, because a report does not contain its creation time. */
+/** A report that can be printed in any format. It contains no creation time, so equal inputs produce equal reports. */
 export interface Report {
   readonly title: string;
   readonly outcome: ReportOutcome;
   readonly blocks: readonly ReportBlock[];
-  /** The report's facts for programs, with keys in snake_case, counts and amounts as decimal strings, and times in ISO 8601. */
+  /** The report's facts as JSON for programs: keys in snake_case, counts and amounts as decimal strings, times in ISO 8601. */
   readonly data: JsonObject;
-  /** The main table for spreadsheets, with unformatted values. */
+  /** The report's main table with unformatted values, for spreadsheets. */
   readonly csv: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 

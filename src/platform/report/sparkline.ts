@@ -1,7 +1,7 @@
 const BARS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
 /**
- * Formats values as block-character bars. The lowest bar means exactly 0, the highest bar is the greatest value, and "·" is a
+ * Formats values as a row of block characters. The lowest bar means exactly 0, the highest bar is the greatest value, and "·" is a
  * missing value.
  */
 export function sparkline(values: readonly (number | undefined)[]): string {

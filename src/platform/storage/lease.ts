@@ -14,11 +14,11 @@ export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; re
 export interface LeaseOptions {
   /** Name of the lease, i.e. of the work that only one process may do at a time. */
   readonly name: string;
-  /** Human-readable name of this process, unique to it. */
+  /** Human-readable name of this process, which no other process may use. */
   readonly holder: string;
   /** Time in ms after which the lease expires without a renewal. */
   readonly ttlMs: number;
-  /** Resources that no lease with another name may hold at the same time. */
+  /** Resources that this lease reserves; no lease with another name may reserve them at the same time. */
   readonly resources: readonly string[];
 }
 
@@ -30,10 +30,10 @@ export type LeaseAttempt =
     }
   | {
       readonly acquired: false;
-      /** The process that holds the lease, or one of its resources. */
+      /** The process that holds this lease, or that holds a lease with a shared resource. */
       readonly holder: string;
       readonly name: string;
-      /** True if that lease has this lease's name; false if it has a different name but shares a resource. */
+      /** True if this lease itself is taken; false if a lease with another name shares a resource. */
       readonly isOwnName: boolean;
       readonly expiresInMs: number;
     };
@@ -43,8 +43,8 @@ export type Lease = ReturnType<typeof createLease>;
 const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /**
- * Creates a lease that this process does not hold yet. `database` must be a PostgreSQL database with the table `lease`.
- * PostgreSQL's clock determines when the lease expires, so a jump in a process's clock does not affect it.
+ * Creates a lease, which this process must still acquire. `database` must be a PostgreSQL database with the table `lease`.
+ * PostgreSQL's clock determines when the lease expires, so jumps of a process's own clock do no harm.
  */
 export function createLease(options: LeaseOptions, database: SqlDatabase) {
   const { name, holder } = options;
@@ -57,8 +57,8 @@ export function createLease(options: LeaseOptions, database: SqlDatabase) {
       return attempt;
     },
     /**
-     * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process
-     * from taking the lease before the transaction ends.
+     * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, the check also keeps other processes
+     * from taking the lease until the transaction ends.
      */
     fence: async (session: SqlSession): Promise<void> => {
       const [row] = await session.run(
@@ -69,7 +69,7 @@ export function createLease(options: LeaseOptions, database: SqlDatabase) {
       if (isOwn && numberOf(row, "left_ms") > 0) return;
       throw new LeaseLostError({ code: "lease-lost", name }, lostText(options, row, isOwn));
     },
-    /** Releases the lease, so that another process can take it immediately. Has no effect if this process does not hold it. */
+    /** Releases the lease if this process holds it, so that another process can take it immediately. */
     release: async (): Promise<void> => {
       epoch = undefined;
       await database.run("UPDATE lease SET expires_at_ms = 0 WHERE name = ? AND holder = ?", [name, holder]);
@@ -85,7 +85,7 @@ function lostText({ name }: LeaseOptions, row: SqlRow | undefined, isOwn: boolea
 
 async function acquire(session: SqlSession, options: LeaseOptions): Promise<LeaseAttempt> {
   const { name, holder, ttlMs, resources } = options;
-  // Acquire one lease at a time, because the check for shared resources reads all rows. Fences take only row locks and continue.
+  // Acquire one lease at a time, because the check for shared resources reads all rows. Fences only lock rows, so they do not wait.
   await session.run("LOCK TABLE lease IN SHARE ROW EXCLUSIVE MODE");
   const rows = await session.run(
     `SELECT name, holder, epoch, connections, expires_at_ms - ${NOW_MS} AS left_ms FROM lease`,
@@ -110,7 +110,7 @@ async function acquire(session: SqlSession, options: LeaseOptions): Promise<Leas
   return { acquired: true, epoch };
 }
 
-/** Returns true if another process holds this lease, or another lease with one of its resources. */
+/** Returns true if another process holds this lease, or if the row is a different lease that shares a resource. */
 function isTaken(row: SqlRow, { name, holder, resources }: LeaseOptions): boolean {
   if (textOf(row, "name") === name) return textOf(row, "holder") !== holder;
   const others = new Set(textOf(row, "connections")?.split(" "));

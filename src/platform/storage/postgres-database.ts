@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema that contains the tables, so that they can share a database with other tables. */
+/** PostgreSQL schema for this program's tables, so that a database can also contain other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -29,10 +29,7 @@ export interface PostgresOptions {
 /** Maximum number of connections. One connection writes, so that transactions stay in order; the API reads through the others. */
 const MAX_CONNECTIONS = 4;
 
-/**
- * Creates a PostgreSQL database. The first statement opens a connection. If a connection is lost, the next statement opens a new
- * one.
- */
+/** Creates a PostgreSQL database, which opens a connection at the first statement, and a new one whenever a connection was lost. */
 export function createPostgresDatabase(options: PostgresOptions): SqlDatabase {
   const pool = new pg.Pool(poolConfig(options));
   pool.on("error", options.onError);
@@ -87,12 +84,12 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
     throw error;
   } finally {
     client.off("error", onError);
-    // Given an error, the pool closes the connection instead of reusing it.
+    // If `broken` is set, the pool closes the connection instead of reusing it.
     client.release(broken);
   }
 }
 
-/** Replaces each `?` with `$1`, `$2`, …. This works because no statement contains a `?` in a literal. */
+/** Replaces the placeholders `?` with `$1`, `$2`, …. No statement may contain a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
@@ -105,7 +102,7 @@ export function bound(values: readonly SqlValue[] = []): unknown[] {
   );
 }
 
-/** Returns a result's rows. SQL with several statements, such as a migration, yields a list of results, whose rows are ignored. */
+/** Returns a statement's rows, or no rows for SQL with several statements, such as a migration. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
@@ -115,13 +112,13 @@ function rowsOf(result: unknown): readonly SqlRow[] {
 const UPGRADE_LOCK = 7_208_965_143;
 
 /**
- * Upgrades a PostgreSQL database to the newest version in one transaction, with the SQLite migrations (`migrateSchema`). Several
- * processes may call it in parallel. If it throws `NewerSchemaError`, the database is unchanged.
+ * Upgrades a PostgreSQL database to the newest version in one transaction, with the same migrations as SQLite (`migrateSchema`).
+ * Safe to call from several processes in parallel. Rejects with `NewerSchemaError`, without changes, if the database is too new.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {
     await session.run("SELECT pg_advisory_xact_lock(?)", [UPGRADE_LOCK]);
-    // Without this check, a user who may not create schemas could not use an existing schema.
+    // Create the schema only if it is missing, so that a user without permission to create schemas can use an existing schema.
     const [schema] = await session.run("SELECT 1 FROM pg_namespace WHERE nspname = ?", [POSTGRES_SCHEMA]);
     if (schema === undefined) await session.run(`CREATE SCHEMA ${POSTGRES_SCHEMA}`);
     await session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
@@ -134,7 +131,7 @@ export async function migratePostgres(database: SqlDatabase, migrations: readonl
   });
 }
 
-/** Translates a migration from SQLite to PostgreSQL. An INTEGER has 64 bits in SQLite, but only 32 bits in PostgreSQL. */
+/** Translates a migration from SQLite to PostgreSQL, where only BIGINT has 64 bits, as SQLite's INTEGER does. */
 function translated(sql: string): string {
   return sql.replace(/\bINTEGER\b/g, "BIGINT");
 }

@@ -4,9 +4,7 @@ export interface PostgresAddress {
   readonly port: number;
   readonly user: string;
   readonly database: string;
-  /**
-   * TLS mode: "disable" is no TLS, "require" is TLS without a certificate check, and "verify-full" is TLS with a certificate check.
-   */
+  /** TLS mode, where "disable" means no TLS, "require" no certificate check, and "verify-full" a certificate check. */
   readonly sslMode: SslMode;
 }
 
@@ -15,7 +13,7 @@ type SslMode = (typeof SSL_MODES)[number];
 
 const EXPECTED = "postgres://USER@HOST:PORT/DATABASE, optionally with ?sslmode=verify-full";
 
-/** A parsed address, or an error text that states the expected format. */
+/** The URL's parts, or an error text that states the expected format. */
 type ParsedPostgresUrl =
   | { readonly ok: true; readonly address: PostgresAddress }
   | { readonly ok: false; readonly wrong: string; readonly expected: string };

@@ -1,23 +1,23 @@
 import { CodedError } from "../base/errors.ts";
 
-/** A value that a statement can bind. Integers must fit into signed 64 bits. */
+/** A value to bind to a placeholder. Integers must fit into signed 64 bits. */
 export type SqlValue = string | number | bigint | null;
 
 /**
- * A row, keyed by column name. Read its values with {@link textOf} and {@link bigintOf}, because the drivers represent integers
- * differently.
+ * A database row, keyed by column name. Read values with {@link textOf} or {@link bigintOf}, because each driver represents
+ * integers differently.
  */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** Runs statements one after another. */
+/** Runs SQL statements one after another. */
 export interface SqlSession {
   /** Runs one statement with `?` placeholders and returns its rows, if any. */
   readonly run: (sql: string, values?: readonly SqlValue[]) => Promise<readonly SqlRow[]>;
 }
 
 /**
- * An SQLite or PostgreSQL database. Statements use SQL that both accept: `BIGINT`, `TEXT`, `INSERT … ON CONFLICT`, `CAST(… AS
- * BIGINT)`, `LIMIT` and `OFFSET`.
+ * An SQLite or PostgreSQL database. Statements use only SQL that both databases accept, such as `BIGINT`, `TEXT`, `LIMIT`, `OFFSET`,
+ * `CAST(… AS BIGINT)` and `INSERT … ON CONFLICT`.
  */
 export interface SqlDatabase extends SqlSession {
   /**
@@ -43,7 +43,7 @@ export function bigintOf(row: SqlRow | undefined, name: string): bigint | undefi
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Like {@link bigintOf}, for columns whose integers are below 2^53, and returns 0 for NULL. */
+/** Returns a column's integer, which must be below 2^53, as a number, or 0 for NULL. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   return Number(textOf(row, name) ?? "0");
 }
@@ -64,7 +64,7 @@ export function requireSupported(version: number, { length: supported }: readonl
   );
 }
 
-/** Returns a function that runs one piece of work at a time, in call order. A failure does not prevent later work. */
+/** Returns a function that runs one task at a time, in call order. A failed task does not prevent later tasks. */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

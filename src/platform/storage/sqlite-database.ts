@@ -7,9 +7,9 @@ import { EmptyDatabaseError } from "./sqlite-errors.ts";
 import { createTurns, requireSupported, type SqlDatabase, type SqlSession } from "./sql-database.ts";
 
 /**
- * Creates a database file without tables and with mode 0600, unless it exists. The file appears only once its first page is
- * written, so an empty file has lost its content through a copy or a disk error. SQLite would treat an empty file as a new
- * database, so this function throws instead.
+ * Creates a database file with mode 0600 and without tables, unless the file exists. The file gets its name only once its first
+ * page is written, so an empty file must have lost its content through a copy or a disk error. SQLite would treat an empty file as
+ * a new database, so this function throws instead.
  */
 export function createDatabaseFile(path: string): void {
   if (existsSync(path)) {
@@ -21,12 +21,12 @@ export function createDatabaseFile(path: string): void {
   createPrivateFile(unfinished);
   const database = new Database(unfinished);
   try {
-    // Write the first page.
+    // Set the version, because SQLite writes a new database's first page only with a change.
     database.exec("PRAGMA user_version = 0");
   } finally {
     database.close();
   }
-  // A log left behind by a moved file does not belong to the new file, but SQLite would write its pages into it.
+  // Remove logs that a moved database left behind, because SQLite would write their pages into the new file.
   for (const log of ["-wal", "-shm", "-journal"]) rmSync(`${path}${log}`, { force: true });
   renameSync(unfinished, path);
 }
@@ -40,7 +40,7 @@ const MAX_STATEMENTS = 100;
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
-  // Run statements in turn, because another caller's statement during a transaction would become part of it.
+  // Run one statement at a time, because a statement from another caller could otherwise join an open transaction.
   const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
@@ -53,8 +53,8 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 }
 
 /**
- * Runs `work` in a write transaction. Does not use the driver's own `transaction`: on a full disk, SQLite itself rolls back, and
- * the driver would report its failed second rollback instead of the actual error.
+ * Runs `work` in a write transaction. The driver's own `transaction` is not used: if the disk is full, SQLite rolls back by itself,
+ * and the driver would report that its second rollback failed instead of the actual error.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
@@ -88,18 +88,18 @@ function createRunner(database: Database.Database): SqlSession["run"] {
   const statements = new Map<string, Database.Statement>();
   return async (sql, values = []) => {
     if (statements.size >= MAX_STATEMENTS && !statements.has(sql)) statements.clear();
-    // As numbers, integers above 2^53 would lose digits.
+    // Read integers as bigint, because numbers would lose digits above 2^53.
     const statement = getOrCreate(statements, sql, () => database.prepare(sql).safeIntegers(true));
-    // libsql also executes statements that return no rows in this call and returns an empty list.
+    // For a statement that returns no rows, libsql's `all` also executes the statement, and returns an empty list.
     const rows: unknown = statement.all([...values]);
     return Array.isArray(rows) ? rows.filter(isRecord) : [];
   };
 }
 
-/** Prepared write statements, by database and SQL. */
+/** Prepared write statements, cached by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a write statement, prepared only once per database, because preparing takes as long as running it. */
+/** Returns a write statement that is prepared only once per database, because preparing takes as long as running. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = getOrCreate(writers, database, () => new Map<string, Database.Statement>());
   return getOrCreate(ofFile, sql, () => database.prepare(sql));
@@ -111,13 +111,13 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
  * `NewerSchemaError`, the file is unchanged.
  */
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
-  // Most files are up to date, so read the version first to avoid the write lock.
+  // Read the version before taking the write lock, because most files are already up to date.
   if (checkedVersion(database, migrations) === migrations.length) return;
   inTransaction(database, () => {
     // Another process may have upgraded the file since the first read.
     const version = checkedVersion(database, migrations);
     for (const sql of migrations.slice(version)) database.exec(sql);
-    // The version is part of the transaction, so after a crash, tables and version are either both old or both new.
+    // Set the version in the same transaction, so that a crash leaves tables and version either both old or both new.
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
 }

@@ -16,12 +16,12 @@ export function isDiskProblem(error: unknown): boolean {
   );
 }
 
-/** Returns true if the disk is full. The operation will succeed once there is space. */
+/** Returns true if a write failed because the disk is full, so that it can succeed once there is space. */
 export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, (one) => codeMatches(one, /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/));
 }
 
-/** The remedy for a full disk, for use in error messages. */
+/** Remedy for a full disk, to append to an error message. */
 export const MAKE_ROOM = "free space on its disk, and start again";
 
 function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {

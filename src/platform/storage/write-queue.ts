@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
-/** One change to the database, which runs again if its transaction fails. */
+/** One change to the database, which the queue repeats if the transaction fails. */
 type Write = (session: SqlSession) => Promise<void>;
 
 interface WriteQueueStatus {
@@ -22,7 +22,7 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Returns true if an error means that this process must stop writing, in which case all pending writes are discarded. */
+  /** Returns true for an error after which this process must stop writing; the queue then discards all pending writes. */
   readonly isFinal?: (error: unknown) => boolean;
   /** Called with the error when writes start to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
@@ -30,10 +30,7 @@ export interface WriteQueueDeps {
 
 /** Maximum number of pending writes made with `offer`. A write may contain several hundred rows. */
 const MAX_OFFERED = 200;
-/**
- * Maximum number of writes per transaction. Batching saves time, because a commit waits for the disk only once, regardless of the
- * number of writes.
- */
+/** Maximum number of writes per transaction. Batches save time, because each commit waits once for the disk, whatever its size. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -47,8 +44,8 @@ interface BatchTries extends Tries {
 }
 
 /**
- * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. Adding a write starts
- * the writing.
+ * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. Adding a write to an
+ * idle queue starts a transaction.
  *
  * If the process is killed, only the most recent writes are lost, never a write in the middle. A program that can repeat its last
  * steps therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
@@ -57,7 +54,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** The sequence numbers of the last added write and the last discarded write. */
+  /** Sequence numbers: of the last added write, and of the last discarded write. */
   let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
@@ -68,7 +65,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     error = next;
     if (isChange) deps.onError(next);
   };
-  /** Discards all writes that are not durable. */
+  /** Discards all writes that have not been committed yet. */
   const discard = (): void => {
     writes.length = 0;
     discarded = added;
@@ -100,12 +97,12 @@ export function createWriteQueue(deps: WriteQueueDeps) {
       } else if (deps.isFinal?.(thrown) === true) discard();
       else if (isUnacceptable(thrown) && batch.length > 1) tries.size = 1;
       else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
-        // Drop this write, because it would always fail and block all later writes.
+        // Drop this write: it would fail at every attempt and block all later writes.
         dropped += 1;
         remove(batch);
       } else throw thrown;
     }
-    // Clear this before anything else, so that the next added write starts another run.
+    // Reset the flag before anything else, so that the next added write starts a new run.
     isRunning = false;
   };
   const run = (): Promise<void> => {
@@ -123,8 +120,8 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     queueMicrotask(() => void run());
   };
   /**
-   * Resolves once all writes added before the call are durable. Rejects if any was discarded, and with the signal's reason on
-   * abort.
+   * Resolves once all writes added before the call are durable. Rejects if any of these writes was discarded, or with the signal's
+   * reason on abort.
    */
   const flushed = async (signal: AbortSignal): Promise<void> => {
     const upTo = added;
@@ -147,7 +144,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     flushed,
     discard,
     status: (): WriteQueueStatus => ({ pending: writes.length, dropped, error }),
-    /** Stops retrying after an error. Writes that are not durable at that point are lost. */
+    /** Stops retrying failed writes, so that writes that are not yet durable are lost. */
     stop: (): void => stopped.abort(new Error("the store is closed")),
   };
 }

@@ -7,10 +7,10 @@ export class Html {
   }
 }
 
-/** A value in a template, where strings are escaped, and undefined and false are omitted. */
+/** A value in an {@link html} template. Strings are escaped; undefined and false are omitted. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
-/** Template tag that escapes every value except {@link Html}. Values may appear in content and in quoted attributes. */
+/** Template tag that escapes every value except {@link Html}. A value may be an element's content or part of a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const last = strings.length - 1;
   const texts = parts.map((part, index) => `${strings[index] ?? ""}${textOf(part)}`);
@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** Creates a `style` or `script` element. The text is not escaped, so pass only constants from the program itself. */
+/** Creates a `style` or `script` element. The text is not escaped, so it must be a constant from this program. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }
@@ -41,7 +41,7 @@ const SPECIAL = /[&<>"']/;
 
 /** Escapes a string for use in HTML content or quoted attribute values. */
 export function escapeHtml(text: string): string {
-  // Test first: a large page contains tens of thousands of strings, and most of them need no escaping.
+  // Test first: a large page contains tens of thousands of strings, most of which need no escaping.
   if (!SPECIAL.test(text)) return text;
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

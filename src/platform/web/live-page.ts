@@ -15,12 +15,12 @@ export interface LivePlace {
   readonly path: string;
   /** Description of what the page shows, in Markdown without a trailing period. */
   readonly about: string;
-  /** Name in the navigation. A page without one appears only as a link on other pages. */
+  /** Name in the navigation. A page without a name is reachable only through links on other pages. */
   readonly name?: string;
 }
 
 export interface LivePage extends LivePlace {
-  /** Returns the page's current content. Rendering is expensive, so identical views share the result. */
+  /** Returns the page's current content. Requests for the same view share a result, because rendering is expensive. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
 
@@ -29,11 +29,11 @@ export interface LivePageOptions {
   readonly pages: readonly LivePage[];
 }
 
-/** Time between updates. An update without changes serves as a heartbeat. */
+/** Interval between updates of an open page. An update without changes serves as a heartbeat. */
 const EVERY_MS = 2_000;
-/** Maximum age of content that subscribers to identical views share. */
+/** Maximum age of rendered content that open pages with the same view may share. */
 const SHARED_MS = 1_000;
-/** Maximum number of open pages. Each page takes up a connection, and each distinct view is rendered separately. */
+/** Maximum number of open pages with live updates. Each takes up a connection, and each distinct view is rendered separately. */
 const MAX_SUBSCRIBERS = 32;
 
 export function pageDefinition({ path, about }: LivePlace): RouteDefinition {
@@ -50,7 +50,7 @@ function streamDefinition({ path, about }: LivePlace): RouteDefinition {
 }
 
 /**
- * Creates two routes per page: `GET PATH` serves the page, which is complete without a script, and `GET /livePATH` streams the
+ * Creates two routes per page. `GET PATH` serves the page, which is complete without a script, and `GET /livePATH` streams the
  * page's changes as server-sent events.
  */
 export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {

@@ -18,13 +18,13 @@ export interface PartRow {
   readonly name: string;
   readonly tone: Tone;
   readonly verdict: string;
-  /** The part's main number, with its unit. */
+  /** The part's most important figure, with its unit. */
   readonly number: string;
-  /** Wall-clock time of the row's data, in ms; undefined if nothing has been read. */
+  /** Wall-clock time of the row's data, in ms; undefined if the data has never been read. */
   readonly asOfMs: number | undefined;
-  /** Path on the part's own server, or a URL. */
+  /** Link target: a path on the part's own server, or a URL. */
   readonly href: string;
-  /** Recent history, shown as a sparkline; undefined if there is none. */
+  /** Recent history for a sparkline; undefined if there is no history. */
   readonly trend: Trend | undefined;
 }
 
@@ -85,7 +85,7 @@ export const OVERVIEW_ROUTE = getJson(
   }),
 );
 
-/** Creates `GET /api/overview`, which serves this server's own parts to neighbouring servers. */
+/** Creates `GET /api/overview`, with which other servers of the installation read this server's parts. */
 export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
   return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
@@ -110,7 +110,7 @@ const MAX_PARTS = 250;
 const MAX_TEXT = 200;
 const MAX_BARS = 120;
 
-/** Reads all neighbours' parts, with a row that states the reason for each neighbour that cannot be read in time. */
+/** Reads all neighbours' parts. A neighbour that cannot be read in time gets a single row, which states the reason. */
 export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
   return (await Promise.all(neighbours.map(readNeighbour))).flat();
 }
@@ -137,7 +137,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
   }
 }
 
-/** Parses a reply from {@link overviewRoute}. Throws if the reply has another format. */
+/** Parses a reply from {@link overviewRoute}. Throws if the reply does not have the expected format. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
   const root = new JsonField(value, "", (path, expected) => new Error(`${path}: expected ${expected}`));
   return root
@@ -157,7 +157,7 @@ function parsePart(part: JsonField, url: string): PartRow {
     verdict: text("verdict"),
     number: text("number"),
     asOfMs: Number.isNaN(asOfMs) ? undefined : asOfMs,
-    // Resolve the path against the neighbour's URL, which may itself contain a path.
+    // Resolve the path against the neighbour's URL, which may have a path of its own.
     href: `${url}${href.replace(/^\/+/, "")}`,
     trend:
       trend.value === null

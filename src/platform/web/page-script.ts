@@ -1,9 +1,9 @@
 /**
- * Script for all status pages, which are complete without it.
+ * Script for all status pages, which are complete without the script.
  *
  * The script receives changed sections as server-sent events and updates only the nodes that differ, which preserves focus,
  * selection and open details. If no event arrives in time, the script marks the page as stale. For an action, the script sends the
- * token in a header. It stores the token only in memory.
+ * token in a header; the token is stored only in memory.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

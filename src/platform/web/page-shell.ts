@@ -6,23 +6,23 @@ import { type Html, html, rawElement } from "./html.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
-/** A part of a page that is updated as a whole. */
+/** A section of a page. Each update replaces a section as a whole. */
 export interface PageSection {
-  /** Id of the section's element, stable across renderings. */
+  /** Id of the section's element, which stays the same in every update. */
   readonly id: string;
-  /** Name of the section for screen readers. */
+  /** Name of the section that screen readers announce. */
   readonly label: string;
   readonly content: Html;
 }
 
 export interface PageContent {
-  /** Title of the browser tab, which starts with the problem, if there is one. */
+  /** Title of the browser tab, which starts with the current problem, if any. */
   readonly title: string;
   /** HTTP status: 404 if the page's subject does not exist, otherwise 200. */
   readonly status?: 404;
   /** Wall-clock time at which the data was read, in ms. */
   readonly asOfMs: number;
-  /** Path of the same data as JSON. */
+  /** Path of a route that returns the page's data as JSON. */
   readonly json?: string;
   /** Navigation for this page; by default, the program's navigation. */
   readonly nav?: PagePlace["nav"];
@@ -30,7 +30,7 @@ export interface PageContent {
   readonly sections: readonly PageSection[];
 }
 
-/** The parts of a page that do not change while it is open. */
+/** The content of a page that does not change while the page is open. */
 export interface PageFrame {
   /** Heading of every page, for example "Interchain-query relayer". */
   readonly heading: string;
@@ -38,7 +38,7 @@ export interface PageFrame {
   /** Wall-clock time at which the program started, in ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Explanation of where to find the token that actions require; by default, in the configuration. */
+  /** Explanation of where users find the token for actions; by default, in the configuration. */
   readonly token?: Html;
 }
 
@@ -60,7 +60,7 @@ const RELOAD_SECONDS = 10;
 
 const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
 
-/** Returns a content security policy that allows only the given style and script, plus what the directives in `more` allow. */
+/** Returns a content security policy that allows only the given style and script, and what the directives in `more` add. */
 export function contentPolicy(style: string, script: string, more: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -147,12 +147,12 @@ const tokenDialog = (
 <p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
 </form></dialog>`;
 
-/** Returns the age in whole seconds, at least 0. */
+/** Returns a time's age in whole seconds, or 0 for a time in the future. */
 export function ageSeconds(atMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - atMs) / 1_000));
 }
 
-/** Formats an absolute time: "2026-11-21 12:00:05 UTC". */
+/** Formats an absolute time in UTC, as in "2026-11-21 12:00:05 UTC". */
 export function timeText(ms: number): Html {
   const text = isoTime(ms);
   return html`<time datetime="${text}">${formatTime(ms)} UTC</time>`;

@@ -1,5 +1,5 @@
 /**
- * Style sheet for all status pages. Colours are named by meaning. `test/stack/relayer-page.test.ts` verifies that text and
+ * Style sheet for all status pages. Colour variables are named by meaning. `test/stack/relayer-page.test.ts` verifies that text and
  * background have a contrast of at least 4.5 in both colour schemes.
  */
 export const PAGE_STYLE = `:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--panel:#f6f8fa;--link:#0550ae;

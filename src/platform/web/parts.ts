@@ -3,7 +3,7 @@ import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** How good or bad a state is. Pages show a tone not only as a colour, but always with a word and a sign. */
+/** Rating of a state. Pages never show a tone only as a colour, but also with a word and a sign. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
 export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
@@ -21,7 +21,7 @@ export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
 }
 
-/** Shows why the last configuration reload failed, and which changed keys take effect only after a restart. */
+/** Renders the reason why the last configuration reload failed, and the changed keys that take effect only after a restart. */
 export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart"> | undefined): HtmlPart {
   const { error, needRestart = [] } = status ?? {};
   return html`${
@@ -38,7 +38,7 @@ export interface Fact {
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
-  /** True if the value takes up two columns, because it is too long for one. */
+  /** True for a value that is too long for one column and therefore takes up two. */
   readonly isWide?: boolean;
 }
 
@@ -51,21 +51,21 @@ export function factGrid(facts: readonly Fact[]): Html {
   )}</dl>`;
 }
 
-/** A column of {@link dataTable}. */
+/** A column of a {@link dataTable}, with the function that renders its cells. */
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** True if the column is omitted on phones, because another page shows the same data. */
+  /** True for a column that is omitted on phones, because another page shows the same data. */
   readonly isMinor?: boolean;
-  /** Link in the column header that sorts by this column. */
+  /** Link in the column header that sorts the table by this column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => HtmlPart;
 }
 
-/** A table whose first column names the row. On a phone, each row becomes a card labelled with the column names. */
+/** A table in which each row's first cell names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** True if only screen readers present the caption, because the heading above the table says the same. */
+  /** True if the caption is only for screen readers, because the heading above the table has the same text. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -73,7 +73,7 @@ export interface DataTable<Row> {
   readonly rowId?: (row: Row) => string;
 }
 
-/** Renders a table with ARIA roles, which keep it a table for screen readers even when CSS turns the rows into cards. */
+/** Renders a table with explicit ARIA roles, so that screen readers still treat it as a table when CSS turns its rows into cards. */
 export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
   return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
     isCaptionHidden !== true && html`<caption>${caption}</caption>`
@@ -114,7 +114,7 @@ export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** Renders an amount in display units with the exact value as a tooltip, or in base units if the denom has no display unit. */
+/** Renders an amount in display units with the exact amount as a tooltip, or in base units if the denom has no display unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** The segments of a stacked bar in {@link barPlot}, from the bottom up. Undefined if there is no data for that time. */
+/** A stacked bar's segments in {@link barPlot}, from the bottom up; undefined for a time without data. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -16,7 +16,7 @@ export interface BarPlot {
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
-  /** A value to compare with the bars, drawn as a labelled line. */
+  /** A threshold to compare with the bars, drawn as a labelled line. */
   readonly limit?: { readonly value: number; readonly text: string };
 }
 
@@ -25,7 +25,7 @@ const HEIGHT = 110;
 const BASE = HEIGHT - 18;
 const TOP = 18;
 
-/** Renders stacked bars as a figure, whose vertical axis starts at 0. */
+/** Renders a figure of stacked bars. The vertical axis starts at 0. */
 export function barPlot({ title, summary, bars, from, to, format, limit }: BarPlot): Html {
   const totals = bars.map((bar) => (bar ?? []).reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(0, ...totals, limit?.value ?? 0);
@@ -72,7 +72,7 @@ function unknownBars(bars: readonly Bar[]): number {
   return first < 0 ? bars.length : first;
 }
 
-/** Marks the time before the first known value, so that missing data does not look like inactivity. */
+/** Renders a marked area for the time before the first known value, so that missing data does not look like inactivity. */
 export function unknownArea(
   width: number,
   { top, base }: { readonly top: number; readonly base: number },
@@ -90,12 +90,12 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}: its style, and its height from 0 to 1; null if there is no data for that time. */
+/** A bar in {@link sparkline}: its style, and its height from 0 to 1; null for a time without data. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
-/** The recent history of a value, as evenly spaced bars, oldest first. */
+/** A value's recent history as evenly spaced bars, oldest first. */
 export interface Trend {
   /** Description of the trend and its period, for example "last 24 hours: 2 hours below full pay". */
   readonly text: string;

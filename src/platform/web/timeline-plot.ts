@@ -1,13 +1,13 @@
 import { type Html, html } from "./html.ts";
 import { short } from "./plots.ts";
 
-/** A period in a row of {@link timelinePlot}. Positions range from 0 (start) to 1 (end). */
+/** A period in a row of {@link timelinePlot}. Times are scaled, from 0 (the axis's start) to 1 (its end). */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** A row in {@link timelinePlot}. Where periods overlap, bad periods are drawn over good ones, and good ones over unknown ones. */
+/** A row in {@link timelinePlot}. If periods overlap, bad periods cover good periods, and good periods cover unknown periods. */
 export interface TimelineRow {
   readonly name: string;
   /** Description of the row in words, for screen readers. */
@@ -29,10 +29,10 @@ export interface TimelinePlot {
   readonly to: string;
 }
 
-/** Width of a row in SVG units. The row is scaled to the page width. */
+/** Width of a row in SVG units. SVG scales the row to the width of the page. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
-/** Minimum width of a drawn period, so that even an instant is visible. */
+/** Minimum width of a drawn period, so that even a very short period is visible. */
 const LEAST = 2;
 
 /** Renders rows of periods on a shared time axis. Good, bad and unknown periods differ in shape as well as in colour. */
@@ -60,7 +60,7 @@ function pathOf(stretches: readonly Stretch[], style: string, height: number): H
   return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
 }
 
-/** Merges periods that are too close together to distinguish, so that the output stays small even for a week of short periods. */
+/** Merges periods that are too close together to distinguish, which limits the output's size for many short periods. */
 function merged(stretches: readonly Stretch[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** Number of blocks over which the "own" gauge averages the relayer's gas. Ten blocks take about one scrape interval. */
+/** Number of blocks over which the "own" gauge averages the relayer's gas; ten blocks take about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET: StatusMetrics<MarketStatus> = {
@@ -75,7 +75,7 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
 }
 
 /**
- * Number of owners with their own series: the owners with the highest fees this month. All other owners share the series "other".
+ * Number of owners with their own series: the owners with the highest fees this month, while all other owners share the series "other".
  */
 const MAX_OWNERS = 20;
 /** If the costs were last read longer ago than this, they are out of date and their series are absent. */
@@ -117,7 +117,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ payer }) => payer.grant?.allowance?.left,
   },
   relaywatch_relayer_fee_grant_expiry_timestamp_seconds: {
-    help: "Time at which the fee grant expires. Absent if it never expires.",
+    help: "Time at which the fee grant expires. Absent if the fee grant never expires.",
     read: ({ payer }) => seconds(payer.grant?.allowance?.expiresAtMs),
   },
   relaywatch_relayer_costs_complete: {
@@ -168,7 +168,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
     read: ({ store }) => store.droppedWrites,
   },
   relaywatch_relayer_store_writable: {
-    help: "1 while the store accepts writes, else 0. Nothing is sent while it is 0.",
+    help: "1 while the store accepts writes, else 0. The relayer sends nothing while this gauge is 0.",
     read: ({ store }) => store.error === undefined,
   },
   relaywatch_relayer_admitted: {

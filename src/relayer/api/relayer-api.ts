@@ -6,7 +6,7 @@ import type { DeadLetter } from "../state/journal.ts";
 import { ATTEMPT_OUTCOMES } from "../state/attempt.ts";
 import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, QUERY_DETAILS, STATUS } from "./status-json.ts";
 
-/** A dead letter with the Go relayer's fields. */
+/** JSON view of a dead letter, with the Go relayer's field names. */
 export const DEAD_LETTER = jsonView<DeadLetter>(({ value, time }) => ({
   query_id: value(z.int(), ({ queryId }) => Number(queryId)),
   submitted_tx_hash: value(words, ({ hash }) => hash),

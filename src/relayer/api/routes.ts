@@ -69,7 +69,7 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** A read loop that completes no read for this long is considered hanging. Every read succeeds or fails by its deadline. */
+/** A read loop that completes no read for this long is considered hanging, because every read has a deadline. */
 const HANGING_MS = 300_000;
 
 /** Returns one line per hanging loop, or an empty list while the relayer makes progress. */
@@ -129,7 +129,7 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
 
 const DEFAULT_LIMIT = 100;
 
-/** An invalid query parameter. The message states the expected value. */
+/** An invalid query parameter; the message states the expected value. */
 class BadParameter extends Error {}
 
 /** Parameter parsers. Each parameter's parser returns one field of the filter, or throws {@link BadParameter}. */
@@ -143,7 +143,7 @@ const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilt
   limit: (value) => ({ limit: limitOf(value) }),
 };
 
-/** `GET /api/attempts`: the newest attempts that match the parameters. */
+/** `GET /api/attempts`: returns the newest attempts that match the parameters. */
 async function attemptsReply(attempts: Pick<AttemptLog, "find">, query: URLSearchParams): Promise<HttpReply> {
   try {
     const found = await attempts.find(filterOf(query));
@@ -214,10 +214,10 @@ async function summaryReply(
   return jsonReply(200, { outcomes, lateness });
 }
 
-/** Number of days for which costs are stored. */
+/** Maximum number of days in one costs request, as many as the store retains. */
 const MAX_DAYS = 400;
 
-/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Both bounds are inclusive, in days since 1970-01-01. */
+/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. `from` and `to` are inclusive, in days since 1970-01-01. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -245,7 +245,7 @@ function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpRepl
 interface GoRouteDeps {
   readonly journal: Pick<Journal, "deadLetters" | "acknowledgeDeadLetter">;
   readonly resubmissions: Pick<Resubmissions, "resubmit">;
-  /** True if `POST /resubmit-txs` needs no token. */
+  /** True if `POST /resubmit-txs` accepts requests without a token. */
   readonly openResubmit: boolean;
 }
 
@@ -294,7 +294,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // Like the Go relayer, report no error if the contract rejects the transaction again: it returns to the list of dead letters.
+    // Like the Go relayer, report no error if the contract rejects the transaction again, which makes it a dead letter again.
   }
   return textReply(200, "");
 }
@@ -322,7 +322,7 @@ function failure(reason: string): HttpReply {
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);
-  if (!isRecord(body)) throw new Error("expected an object as the body");
+  if (!isRecord(body)) throw new Error("the body must be a JSON object");
   const txs = body["txs"] ?? [];
   if (!Array.isArray(txs)) throw new Error("txs must be a list");
   return txs.map((tx: unknown) => {

@@ -13,7 +13,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Maximum number of queries with their own series, lowest ids first. Without a limit, any contract could add series. */
+/** Maximum number of queries with their own series, lowest ids first; without this limit, any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -64,7 +64,7 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     ({ queries }) => latestOf(queries)?.lateness.blocks ?? 0n,
   ),
   relaywatch_relayer_most_late_seconds: perConnection(
-    "Duration of the local blocks that relaywatch_relayer_most_late_blocks counts. It is estimated from the block time for blocks that this process did not see, and absent until the block time is known.",
+    "Duration of the local blocks that relaywatch_relayer_most_late_blocks counts. The duration is estimated from the block time for blocks that this process did not see, and absent until the block time is known.",
     ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
   ),
   relaywatch_relayer_query_late_blocks: {
@@ -118,7 +118,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     read: ({ account: { balance, denom } }) => [[denom, balance]],
   },
   relaywatch_relayer_account_left_seconds: {
-    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if it paid no fees.",
+    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if this process paid no fees.",
     read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
   },
   relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
@@ -164,7 +164,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     ({ lagBlocks }) => lagBlocks,
   ),
   relaywatch_relayer_endpoint_latency_seconds: perEndpoint(
-    "Duration of the endpoint's last status request. Absent before the first one.",
+    "Duration of the endpoint's last status request. Absent before the first status request.",
     ({ latencyMs }) => seconds(latencyMs),
   ),
 };
@@ -176,7 +176,7 @@ export function registerStatusGauges(registry: Registry, status: () => RelayerSt
   registerStatusMetrics(registry, SAFE, scraped, "Is it safe?");
 }
 
-/** Caches the status for one turn of the event loop. A scrape reads all gauges within one turn. */
+/** Caches the status for one turn of the event loop, because a scrape reads all gauges within one turn. */
 function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   let current: RelayerStatus | undefined;
   return () => {

@@ -105,7 +105,7 @@ export const CONNECTION = jsonView<ServedConnection>(({ value, orNull, part }) =
   }),
 }));
 
-/** Returns the connections, each with its queries. */
+/** Returns the connections, each with its served queries, for `GET /api/connections`. */
 export function servedConnections({ connections, queries }: RelayerStatus): readonly ServedConnection[] {
   return connections.map((connection) => ({
     ...connection,
@@ -148,7 +148,7 @@ const KEY = jsonView<RegisteredQuery["keys"][number]>(({ value }) => ({
   key: value(z.base64(), ({ key }) => Buffer.from(key).toString("base64")),
 }));
 
-/** A query with its keys and its filter. */
+/** JSON view of a query with its keys and its transaction filter. */
 export const QUERY_DETAILS = jsonView<{ readonly view: QueryView; readonly query: RegisteredQuery }>(
   ({ value, integer, list }) => ({
     ...QUERY.within(({ view }) => view),

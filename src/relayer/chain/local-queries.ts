@@ -20,18 +20,18 @@ import { ClientError } from "../../cosmos/client-error.ts";
 import { badResponse } from "../../cosmos/client/rpc-response.ts";
 import { Query as MarketQuery } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
-/** gRPC queries to the local chain. All methods reject with `ClientError`. */
+/** gRPC queries to the local chain, which reject with `ClientError` if they fail. */
 export interface LocalQueries extends LightClientQueries {
   /**
    * Returns the connection's registered queries as of `height` (default: the latest). Rejects with `LightClientError`
-   * "too-many-pages".
+   * "too-many-pages" if the list has more than 1,000 pages.
    */
   readonly registeredQueries: (
     connectionId: string,
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<readonly RegisteredQuery[]>;
-  /** Resolves with undefined if the query's type is unknown. */
+  /** Reads one query; resolves with undefined if the query's type is unknown. */
   readonly registeredQuery: (
     id: bigint,
     signal: AbortSignal,
@@ -48,13 +48,13 @@ export interface BlockLimits {
   readonly market?: MarketParams | undefined;
   /** Gas that a block's transactions may use (`max_block_utilization`); undefined without a fee market. */
   readonly utilization: bigint | undefined;
-  /** `max_gas`: the maximum sum of gas limits in a block; undefined: no limit. */
+  /** Consensus parameter `max_gas`, the maximum sum of gas limits in a block; undefined if unlimited. */
   readonly gas: bigint | undefined;
-  /** `max_bytes`: the maximum size of a block; undefined: no limit. */
+  /** Consensus parameter `max_bytes`, the maximum size of a block; undefined if unlimited. */
   readonly bytes: bigint | undefined;
 }
 
-/** Creates the local chain's queries. `chainName` is the prefix of the protobuf package `<chainName>.interchainqueries`. */
+/** Creates the gRPC queries to the local chain. `chainName` is the prefix of the protobuf package `<chainName>.interchainqueries`. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const query = interchainQueriesOf(client, chainName);
   return {
@@ -123,13 +123,13 @@ function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-/** Maximum accepted fee market window, in blocks. The deployed chain uses 1. */
+/** Maximum accepted fee market window, in blocks; the deployed chain uses a window of 1. */
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled, in which
- * case the gas price is constant. Rejects with `ClientError`. Its code "bad-answer" means that the chain returned a value that is
- * invalid for a fee market.
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled, in which case
+ * the gas price is constant. Rejects with `ClientError`, "bad-answer" if the chain returned a value that is invalid for a fee
+ * market.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -154,7 +154,7 @@ export async function readMarketParams(
 
 /**
  * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
- * with `ClientError`. Its code "bad-answer" means that the chain returned a value that is invalid for a fee market.
+ * with `ClientError`, "bad-answer" if the chain returned a value that is invalid for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -171,14 +171,14 @@ export async function readMarketState(
 }
 
 /**
- * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are never
- * negative.
+ * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits without a sign, because fee market
+ * decimals are never negative.
  */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }
 
-/** Resolves with undefined if the chain does not serve the query. */
+/** Awaits a read; resolves with undefined if the chain does not serve the query. */
 async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

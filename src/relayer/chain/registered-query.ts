@@ -8,14 +8,14 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered interchain query. Heights and the update period refer to the local chain, except for `lastRemoteHeight`. */
+/** A registered interchain query, whose heights and update period refer to the local chain, except for `lastRemoteHeight`. */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** A KV query's keys. The query's results keep this order. */
+  /** A KV query's keys; its results list the values in the same order. */
   readonly keys: readonly QueryKey[];
   /** A TX query's filter as JSON; "" for a KV query. */
   readonly transactionsFilter: string;
@@ -28,7 +28,7 @@ export interface RegisteredQuery {
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 
-/** Converts a query from a gRPC response. Returns undefined if its type is unknown. */
+/** Converts a query from a gRPC response; undefined if the query's type is unknown. */
 export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   const { queryType: type } = wire;
   if (type !== "kv" && type !== "tx") return undefined;
@@ -47,12 +47,12 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Selects the queries that this relayer serves. A query must match all four lists. */
+/** Selects the queries that this relayer serves; a query must match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
-  /** Empty: all owners. */
+  /** Owner addresses; an empty list selects all owners. */
   readonly owners: readonly string[];
-  /** Empty: all ids. */
+  /** Query ids; an empty list selects all queries. */
   readonly queryIds: readonly bigint[];
   readonly types: readonly RegisteredQuery["type"][];
 }
@@ -66,7 +66,7 @@ export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   );
 }
 
-/** A query change announced by an event. The relayer then reads the query itself from the chain. */
+/** A query change announced by an event, after which the relayer reads the query from the chain. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -76,7 +76,7 @@ export interface QueryChange {
 const MODULE = "interchainqueries";
 
 /**
- * Returns the query changes in one transaction's or block's events, in order. `chainName` is the event type.
+ * Returns the query changes in one transaction's or block's events, in order. Reads only events whose type is `chainName`.
  *
  * Accepts `query_removed` events with four attributes, as on a localnet, and with eight, as on Neutron.
  */

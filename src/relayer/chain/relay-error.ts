@@ -5,7 +5,7 @@ import { readAnswer } from "../../cosmos/client/answers.ts";
 /** Errors that affect a connection or the whole relayer. A single query's error is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
-  /** another process uses the state directory; `pid` is undefined if unreadable */
+  /** another process uses the state directory; `pid` is undefined if it cannot be read */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
   /** the Go relayer's LevelDB cannot be read (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
@@ -34,7 +34,7 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** An error that ends a connection's cycle until a retry. "state-unusable" and "state-in-use" end the daemon at startup. */
+/** An error that ends a connection's cycle; a retry follows. "state-unusable" and "state-in-use" end the daemon at startup. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };

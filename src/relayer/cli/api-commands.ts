@@ -131,7 +131,7 @@ const LETTER_COLUMNS = [
   column("reason", "message"),
 ];
 
-/** Prints the dead letters, newest first. Throws `CliError`. */
+/** Prints the dead letters, newest first. Throws `CliError` if the relayer's API cannot be read. */
 export async function listLetters(options: RelayerApiOptions, context: CliContext): Promise<void> {
   const letters = await readLetters(options, context);
   context.print(options.json ? stringifyJson(letters, 2) : formatTable(LETTER_COLUMNS, letters));
@@ -259,7 +259,7 @@ function refusalText(status: number, text: string, tokenFile: string | undefined
 
 export interface RelayerApiOptions {
   readonly url?: string;
-  /** Port offset of this machine's relayer, used if there is no URL. Default: 0. */
+  /** Port offset of the localnet whose relayer is called if no URL is given. Default: 0. */
   readonly portOffset?: number;
   readonly json?: true;
 }
@@ -275,7 +275,7 @@ export function urlOption(
   return daemonUrlOption(flags, description);
 }
 
-/** Sends a GET request to the API. Throws `CliError`. */
+/** Sends a GET request to the relayer's API. Throws `CliError`. */
 export function readRelayer(options: RelayerApiOptions, path: string, signal: AbortSignal): Promise<unknown> {
   return askRelayer({ path }, options, signal);
 }
@@ -297,7 +297,7 @@ function addRelayerControlOptions(command: Command): Command {
     );
 }
 
-/** Sends a request to the API, with the relayer's token if the request changes something. Throws `CliError`. */
+/** Sends a request to the relayer's API, with its token if the request changes something. Throws `CliError`. */
 function askRelayer(
   asked: RelayerRequest,
   options: RelayerControlOptions,

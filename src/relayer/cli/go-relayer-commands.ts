@@ -62,7 +62,7 @@ function importJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: 
   };
 }
 
-/** Maximum wait for the chains' endpoints. */
+/** Maximum wait for the chains' endpoints to report the chain ids. */
 const WAIT_MS = 10_000;
 
 /** `relaywatch config from-env [FILE]`: prints the Go relayer's settings as YAML. */

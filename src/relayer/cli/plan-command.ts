@@ -43,7 +43,7 @@ interface PlanOptions {
   readonly json?: true;
 }
 
-/** Creates the command `relaywatch relayer plan`. */
+/** Creates the command `relaywatch relayer plan`, which estimates queries' cost and how late their results will be. */
 export function planCommand(context: CliContext): Command {
   return new Command()
     .addOption(
@@ -207,10 +207,10 @@ async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<
 interface PlanFacts {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
-  /** Undefined if not measured. */
+  /** Measured ratio of fees paid to gas used × price; undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** For a plan without `--queries`: the registered queries, and for how many of them the relayer has measured the gas. */
+  /** The registered queries, and the number of them whose gas was measured; absent if `--queries` is given. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -237,7 +237,7 @@ function toPlan(
     unit,
     price: market.price,
     cap: config.gas.max_price,
-    /** False if other senders' gas is neither given nor reported by the node. In that case, the plan assumes 0. */
+    /** False if other senders' gas is neither given nor reported by the node, so that the plan assumes 0. */
     isOthersGasKnown: options.others !== undefined || market.othersGas !== undefined,
     input,
     forecast: forecast(input),

@@ -198,7 +198,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Reads one part of the output. Returns `{ error }` instead of throwing, so that the command still shows the other parts. */
+/** Reads one part of the output, but returns `{ error }` instead of rejecting, so that the command still shows the other parts. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();

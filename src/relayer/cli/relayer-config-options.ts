@@ -31,11 +31,11 @@ import { nameVariables } from "../from-env/variables.ts";
 
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** True: read only the process environment. A path: also read the variables in that file. */
+  /** `true` reads only the process environment; a path also reads the variables in that file. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** How long to wait for the chains' endpoints, in ms. Applies only if `fromEnv` is set. */
+  /** How long to wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
   readonly wait?: number;
   /** Gives the localnet's relayer the token of the localnet's control API. */
   readonly withToken?: true;
@@ -57,14 +57,14 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and how messages name its settings. */
+/** A relayer's configuration, and the names that messages use for its settings. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
   readonly parsed: ParsedConfig<RelayerConfig>;
   readonly kind: ConfigKind<RelayerConfig>;
 }
 
-/** Loads the selected configuration. Throws `ConfigError` or `EnvironmentError`, or `CliError` if a chain is down. */
+/** Loads the configuration that the options select. Throws `ConfigError` or `EnvironmentError`, or `CliError` if a chain is down. */
 export async function selectRelayerConfig(
   options: RelayerConfigOptions,
   context: CliContext,
@@ -102,7 +102,7 @@ async function selectFromEnv(
   };
 }
 
-/** Returns the process environment merged with the variables in the file `source`. The process environment takes precedence. */
+/** Returns the variables in the file `source`, merged with the process environment, which takes precedence. */
 export function readEnvironment(source: true | string): ConfigEnvironment {
   if (source === true) return process.env;
   try {
@@ -117,7 +117,7 @@ export function secretsOf(environment: ConfigEnvironment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Converts an environment to YAML. Logs warnings instead of printing them, because stdout may be redirected to a file. */
+/** Converts environment variables to YAML. Logs warnings instead of printing them, because stdout may be redirected to a file. */
 export async function yamlFromEnv(
   environment: ConfigEnvironment,
   context: CliContext,
@@ -143,7 +143,7 @@ async function chainIds(
   }
 }
 
-/** Creates a daemon's context. If `level` is undefined, the configured log level applies. */
+/** Creates a daemon's context; if `level` is undefined, its logger uses the configured log level. */
 export async function relayerContext(
   { config, ...names }: SelectedConfig,
   level: LogLevel | undefined,
@@ -181,7 +181,7 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
  * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test account
  * `relayer` signs transactions.
  *
- * `token` authorizes requests that change something. Dead letters can be resubmitted without a token.
+ * `token` authorizes all requests that change something, except that dead letters can be resubmitted without a token.
  */
 export function localnetRelayerConfig(
   ports: Ports,

@@ -93,7 +93,7 @@ async function readRelayer(
   );
 }
 
-/** Reads the fee denom and its display unit. An older relayer provides neither, so its report shows plain numbers. */
+/** Reads the fee denom and its display unit. An older relayer reports no denom, so its report shows plain numbers. */
 async function readUnit(
   ask: (path: string) => Promise<unknown>,
 ): Promise<Pick<RelayerData, "denom" | "unit">> {

@@ -62,12 +62,12 @@ function noticeShareField() {
 
 /**
  * A simulation request contains the transaction as hex, two characters per byte. CometBFT limits a request to 1,000,000 bytes
- * (`max_body_bytes`). Of these, 2,000 are reserved for the JSON frame, signer and fee. The transaction size limit is higher
+ * (`max_body_bytes`). The request's JSON, signer and fee take up to 2,000 of these bytes. The transaction size limit is higher
  * (`mempool.max_tx_bytes`, 1,048,576 bytes).
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
-/** The schema of the relayer's configuration file. `secrets` resolves secret references. */
+/** The schema of the relayer's configuration file, in which `secrets` resolves the references to secrets. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
@@ -142,7 +142,7 @@ function fieldsSchema(secrets: SecretSource) {
           .meta({ commentedOut: true }),
         max_price: decimalField()
           .prefault("1")
-          .describe("maximum gas price. While the price is above it, the relayer sends nothing"),
+          .describe("maximum gas price. While the price is above this maximum, the relayer sends nothing"),
         fallback_price: decimalField()
           .prefault("0.0053")
           .describe("gas price to offer on a chain that has no fee market"),
@@ -184,7 +184,7 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder for the SQLite file that stores TX search progress, dead letters and attempts. Without state_dir or store, a restart loses these. Every TX search then starts tx_lookback_blocks before the tip and submits again the transactions that it finds there, which costs fees",
+        "folder for the SQLite file that stores TX search progress, dead letters and attempts. Without state_dir or store, a restart loses this data. Every TX search then starts tx_lookback_blocks before the tip and submits again the transactions that it finds there, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
@@ -387,7 +387,7 @@ function httpSchema(secrets: SecretSource) {
     .describe("the relayer's HTTP server");
 }
 
-/** The relayer's configuration kind: its name, environment variable prefix and schema. `secrets` resolves secret references. */
+/** The relayer's configuration kind: its name, environment variable prefix and schema, which reads secrets from `secrets`. */
 export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
   return {
     name: "icq-relayer",

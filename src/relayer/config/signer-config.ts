@@ -8,10 +8,10 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 
-/** Maximum length of a memo, in characters. The SDK's default limit is 256. */
+/** Maximum length of a memo, in characters; also the SDK's default limit. */
 const MAX_MEMO = 256;
 
-/** The `signer` section: the account that signs transactions. `secrets` resolves secret references. */
+/** The `signer` section: the account that signs transactions, whose secrets are read from `secrets`. */
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({
@@ -138,14 +138,14 @@ function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerConf
     return { kind: "external", command, deadlineMs, concurrency, environment };
   }
   if (keyring === undefined) {
-    if (mnemonic === undefined) throw new Error("a validated signer section selects a key");
+    if (mnemonic === undefined) throw new Error("the signer section selects no key");
     return { kind: "mnemonic", mnemonic, hdPath };
   }
   const { home, key: name, backend, password } = keyring;
   return { kind: "keyring", home, name, backend, password };
 }
 
-/** Opens the signing account's key. Throws `ClientError` "bad-key". */
+/** Opens the signing account's key, and rejects with `ClientError` "bad-key" if the key is unusable. */
 export function openSigner(signer: SignerConfig): Promise<Signer> {
   return createSigner(signingKey(signer), signer.prefix, signer.fee_granter);
 }

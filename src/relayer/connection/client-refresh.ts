@@ -33,8 +33,8 @@ import type { HeightSignal } from "../registry/registry.ts";
 /** Keeps light clients from expiring, and sends client updates for intermediate headers. */
 export interface ClientRefresh extends Upkeep {
   /**
-   * Sends client updates ahead of all results. Resolves once blocks include the updates. Throws `RelayError` if they fail or time
-   * out.
+   * Sends client updates ahead of all results, and resolves once blocks include the updates. Throws `RelayError` if an update fails
+   * or times out.
    */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
@@ -53,12 +53,12 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Minimum time between two attempts to refresh a connection's client. The client watch reads the client at shorter intervals. */
+/** Minimum time between two attempts to refresh a connection's client; the client watch reads the client more often. */
 const RETRY_MS = 60_000;
-/** Maximum wait in {@link ClientRefresh.send}. */
+/** Maximum time for which {@link ClientRefresh.send} waits until blocks include the updates. */
 const SEND_MS = 180_000;
 
-/** Returns true if a client needs an update because 2/3 of its trusting period has passed. `nowMs` is local chain time. */
+/** Returns true if a client needs an update because 2/3 of its trusting period has passed at the local chain time `nowMs`. */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
@@ -199,13 +199,13 @@ interface SendUpdatesDeps {
   readonly maxTxBytes: number;
 }
 
-/** One connection's client updates. The light client verifies each update from the previous one. */
+/** One connection's client updates, each of which the light client verifies from the previous update. */
 interface UpdateChain {
   readonly connectionId: string;
   readonly updates: readonly WireMessage[];
 }
 
-/** How long to wait for the transaction's final state. After that, the submitter confirms the transaction. */
+/** How long to wait for the transaction's final state before the submitter takes over its confirmation. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Ratio of the gas limit to the simulated gas, per mille. */
@@ -215,8 +215,8 @@ const GAS_PERMILLE = 1_300n;
  * Broadcasts client updates in dedicated transactions, one after another. The caller must have exclusive use of the account.
  * Returns the local height of the block that includes the last update.
  *
- * Throws `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost" if it is broadcast but does
- * not succeed.
+ * Throws `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost" if a broadcast update does not
+ * succeed.
  */
 export async function sendUpdates(
   deps: SendUpdatesDeps,
@@ -251,7 +251,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits messages into transactions of at most `maxBytes`, in order. A larger message gets its own transaction. */
+/** Splits messages into transactions of at most `maxBytes`, in order. A message larger than `maxBytes` gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,
@@ -292,7 +292,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // Without an abort, the account was unreadable, so nothing was broadcast. After an abort, the transaction may have been sent.
+    // If this is not an abort, the account could not be read and nothing was sent. After an abort, the transaction may have been sent.
     if (!signal.aborted) admission.release();
     throw error;
   });

@@ -7,7 +7,7 @@ import { RelayError } from "../chain/relay-error.ts";
 /** Looks up a connection's client id once, because the id never changes on a chain. */
 export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
-/** Creates the lookup of a connection's client id. The first call of `id` reads it from the chain. */
+/** Creates the lookup of a connection's client id. The first call of `id` reads the client id from the chain. */
 export function createClientOfConnection(
   local: Pick<LocalQueries, "clientOfConnection">,
   connectionId: string,
@@ -17,8 +17,8 @@ export function createClientOfConnection(
     id: async (signal: AbortSignal): Promise<string> =>
       (clientId ??= await local.clientOfConnection(connectionId, signal)),
     /**
-     * Makes the next call of `id` read the client id again. Call it after an error, because a reset local chain may have different
-     * clients.
+     * Makes the next call of `id` read the client id again. Call `forget` after an error, because a reset local chain may have
+     * different clients.
      */
     forget: (): void => (clientId = undefined),
   };
@@ -27,9 +27,9 @@ export function createClientOfConnection(
 /** A connection's light client and remote chain at the start of a cycle. */
 export interface ConnectionView {
   readonly client: LightClientState;
-  /** H, the newest remote block's height. The header of block H contains the app hash of the state at H−1. */
+  /** Height H of the newest remote block. The header of block H contains the app hash of the state at H−1. */
   readonly headerAt: RemoteHeight;
-  /** H−1, the height at which the relayer reads the state. */
+  /** Height H−1, at which the relayer reads the state. */
   readonly stateAt: RemoteHeight;
 }
 
@@ -38,7 +38,7 @@ export interface ViewDeps {
   readonly remote: Pick<ChainClient, "status">;
   readonly local: Pick<LocalQueries, "clientState" | "clientStatus">;
   readonly client: ClientOfConnection;
-  /** Detects a reset of the remote chain (`src/relayer/state/history.ts`). If absent, resets are not detected. */
+  /** Detects a reset of the remote chain (`src/relayer/state/history.ts`); if absent, resets are not detected. */
   readonly checkHistory?: ((latestHeight: bigint, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -94,8 +94,8 @@ const MAX_APART = 5n;
  * Returns true if a block is slightly below the client's latest height, because another node behind the same address has newer
  * blocks.
  *
- * Throws if the block is far below it, because the endpoint lags or its chain was reset. The header of a reset chain contradicts
- * the client's consensus states; ibc-go treats that as misbehaviour and freezes the client.
+ * Throws if the block is far below that height, because the endpoint lags or its chain was reset. The header of a reset chain
+ * contradicts the client's consensus states, and ibc-go freezes the client for such misbehaviour.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

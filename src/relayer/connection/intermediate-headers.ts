@@ -16,7 +16,7 @@ export interface IntermediateHeadersDeps {
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "sleep">;
   readonly signer: string;
-  /** Broadcasts client updates in the given order. Resolves once blocks include them. */
+  /** Broadcasts client updates in the given order, and resolves once blocks include all of them. */
   readonly send: (updates: readonly WireMessage[], signal: AbortSignal) => Promise<void>;
 }
 
@@ -31,20 +31,20 @@ export interface IntermediateHeadersDeps {
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
- * Maximum number of blocks read for one path. A million blocks in which all validators change once need about forty. If a path
- * needs more reads, the relayer sends the known part, and the next cycle continues from there.
+ * Maximum number of blocks read for one path. If all validators change once within a million blocks, a path takes about forty
+ * reads. If a path needs more reads, the relayer sends the known part, and the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** How long to read a path's blocks. After that, the relayer sends the known part of the path. */
+/** How long to read a path's blocks before the relayer sends the part of the path known so far. */
 const READ_MS = 30_000;
 
-/** Creates the {@link IntermediateHeaders} function for one cycle. `signal` aborts its requests. */
+/** Creates the {@link IntermediateHeaders} function for one cycle; `signal` aborts the function's requests. */
 export function createIntermediateHeaders(
   deps: IntermediateHeadersDeps,
   client: LightClientState,
   signal: AbortSignal,
 ): IntermediateHeaders {
-  // Several headers may need the same updates. The first call sends them, and later calls use the new trusted heights.
+  // Several headers may need the same updates. The first call sends these updates, and later calls use the new trusted heights.
   const mutex = createMutex();
   let reached: readonly Trust[] = [];
   const nearest = (block: LightBlockBytes, trust: Trust): Trust =>
@@ -90,11 +90,11 @@ interface Step {
 
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Heights that can each be verified from the previous one. The last height may be far below the target block. */
+  /** Heights whose headers can each be verified from the previous height. The last height may be far below the target block. */
   heights: readonly bigint[];
 }
 
-/** Returns the updates that must precede the block's own update, to the extent that they could be read in time. */
+/** Returns the updates that must precede the block's own update, as far as their blocks could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -190,7 +190,7 @@ export type HeaderPath =
   /** update the client to these heights in order; each can be verified from the previous one */
   | { readonly kind: "known"; readonly heights: readonly bigint[] };
 
-/** Maximum number of headers in one path. The next path continues after the last header. */
+/** Maximum number of headers in one path; the next path continues after the last header. */
 export const MAX_HEADERS = 16;
 
 /**
@@ -198,7 +198,7 @@ export const MAX_HEADERS = 16;
  * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because each block
  * can be verified from the block before it. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
  *
- * Call this function again after each block read. For each trusted height, it also needs the next block, whose validators the
+ * Call this function again after each block read. For each trusted height, the plan also needs the next block, whose validators the
  * light client trusts.
  */
 export function planHeaderPath(
@@ -207,7 +207,7 @@ export function planHeaderPath(
   level: TrustLevel,
 ): HeaderPath {
   let heights: readonly bigint[] = [];
-  // Heights to reach, farthest first.
+  // Heights that the path must still reach, farthest first.
   let goals: readonly bigint[] = [to];
   for (;;) {
     const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];

@@ -24,8 +24,8 @@ import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
 /**
- * One of a connection's workers, with everything that its cycles use. Each connection has one worker for KV and one for TX
- * queries.
+ * A connection's worker for one query type, with the dependencies of its cycles. Each connection has one worker for KV and one for
+ * TX queries.
  */
 export interface ConnectionWorker {
   readonly connectionId: string;
@@ -174,7 +174,7 @@ export function dueHeight(state: QueryState, localHeight: bigint): bigint {
 }
 
 /**
- * A connection's health, as the submitter reports it to a worker. Outcomes arrive only after later cycles have started, so an
+ * A connection's health, as reported to a worker by the submitter. Outcomes arrive only after later cycles have started, so an
  * error that affects all results is stored here to stop the next cycle.
  */
 type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
@@ -189,9 +189,9 @@ export function createSubmissionHealth() {
     failed: (last: Error): void => {
       [error, isNew] = [last, true];
     },
-    /** Returns the last error, until a result is included. */
+    /** Returns the last error; undefined once a result has been included. */
     error: (): Error | undefined => error,
-    /** Returns the last error, unless an earlier call already returned it. */
+    /** Returns the last error the first time it is called after that error, otherwise undefined. */
     take: (): Error | undefined => {
       const taken = isNew ? error : undefined;
       isNew = false;
@@ -201,16 +201,16 @@ export function createSubmissionHealth() {
 }
 
 /**
- * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. But if reading, proving,
- * simulating and sending take longer than a block, a query that is due in every block would get a result only in every second
- * block.
+ * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. However, if reading,
+ * proving, simulating and sending take longer than a block, a query that is due in every block would get a result only in every
+ * second block.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
 /**
- * Results are read one block early if a cycle and sending take more than the first share of a block time, and two blocks early if
- * they take more than the second. The margin allows for block propagation and varying durations. Reading three blocks early is
- * useless, because at most two results of a query may await their broadcast.
+ * Durations of a cycle plus sending, in block times, above which results are read one block and two blocks early. The margin allows
+ * for block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query may
+ * await their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the newest measurement in a moving average. */
@@ -251,7 +251,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
 /** A worker's running cycles, which read and prove concurrently. */
 export type RunningCycles = ReturnType<typeof createRunningCycles>;
 
-/** Creates an empty set of running cycles. Calls `onEnd` after each cycle. */
+/** Creates an empty set of running cycles, which calls `onEnd` after each cycle. */
 export function createRunningCycles(onEnd: () => void) {
   let count = 0;
   let queries = 0;
@@ -273,7 +273,7 @@ export function createRunningCycles(onEnd: () => void) {
   return {
     count: (): number => count,
     queries: (): number => queries,
-    /** Starts a cycle for `own` queries. The cycle's `turn` resolves once all earlier cycles have ended. */
+    /** Starts a cycle; `own` is its number of queries. The cycle's `turn` resolves once all earlier cycles have ended. */
     start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
       count += 1;
       queries += own;
@@ -282,7 +282,7 @@ export function createRunningCycles(onEnd: () => void) {
       // A cycle may fail before the previous one ends.
       last = before.then(() => end);
     },
-    /** Returns the last error of a cycle that has ended, and clears it. */
+    /** Returns the last error of an ended cycle, and clears this error. */
     takeError: (): Error | undefined => {
       const taken = error;
       error = undefined;

@@ -33,7 +33,7 @@ export interface SpanSum {
 
 /**
  * Durable record of the relayer's payments by query and time span. Each transaction is added exactly once, because its hash is
- * stored in the same database transaction. There are at most 14 + 72 + 62 rows per query.
+ * stored in the same database transaction. A query has at most 14 five-minute, 72 hourly and 62 daily rows.
  */
 export type CostLedger = ReturnType<typeof createCostLedger>;
 
@@ -46,8 +46,8 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
-   * clock.
+   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
+   * spans early.
    */
   readonly localTimeMs?: () => number;
 }
@@ -60,7 +60,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores transaction hashes. No transaction stays in flight for longer. */
+/** Number of blocks for which the ledger stores transaction hashes; no transaction stays in flight for as many blocks. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -69,7 +69,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /** Records the current time and local height, from which the sums are complete. Only the first call has an effect. */
+  /** Records the current time and local height, from which the sums are complete; only the first call has an effect. */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));
@@ -120,7 +120,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       );
       return rows.map(toQuerySum);
     },
-    /** Like `byQuery`, but grouped by span instead of by query, oldest first. Omits spans that have no costs. */
+    /** Like `byQuery`, but grouped by span instead of by query, oldest first, without spans that have no costs. */
     bySpan: async (span: number, fromMs: number): Promise<readonly SpanSum[]> => {
       const rows = await store.session.run(
         `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,
@@ -224,7 +224,7 @@ function addPart(rows: Map<string, Row>, part: CostPart, span: number, atMs: num
   });
 }
 
-/** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
+/** Number of rows per INSERT; SQLite and PostgreSQL both accept as many parameters as these rows have. */
 const ROWS_PER_INSERT = 100;
 const ADDED = ["results", "gas", ...AMOUNTS.flatMap((name) => [`${name}_high`, `${name}_low`])];
 const COLUMNS = ["chain", "payer", "span", "start_ms", "query_id", "owner", ...ADDED];

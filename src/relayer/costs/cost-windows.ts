@@ -14,13 +14,13 @@ export interface CostWindow {
   readonly fromMs: number;
   /** Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later. */
   readonly coveredFromMs: number;
-  /** One sum per query. */
+  /** Each query's total cost in the window. */
   readonly queries: readonly QuerySum[];
-  /** In the fee denom's base unit. */
+  /** Total fee in the fee denom's base unit. */
   readonly fee: bigint;
 }
 
-/** Returns the start of a window's first span, and the length of its spans. Shorter windows use shorter spans. */
+/** Returns the start of a window's first span, and the spans' length: five minutes for "1h", an hour for "24h", otherwise a day. */
 export function windowStart(
   name: CostWindowName,
   nowMs: number,
@@ -43,7 +43,7 @@ export function windowStart(
   }
 }
 
-/** Reads all windows. The ledger contains all costs since `sinceMs`. */
+/** Reads all windows. The ledger's costs are complete from `sinceMs` on. */
 export async function readWindows(
   ledger: Pick<CostLedger, "byQuery">,
   nowMs: number,

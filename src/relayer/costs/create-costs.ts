@@ -30,18 +30,18 @@ import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address of the account that signs. If a fee grant is used, it differs from `address`. */
+  /** Bech32 address of the account that signs; differs from `address` if a fee grant is used. */
   readonly signer: string;
-  /** Undefined before the first read. */
+  /** The payer's balance; undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Part of the balance that the relayer never spends. */
   readonly reserve: bigint;
-  /** Undefined if no fee grant is configured. */
+  /** The fee grant's state; undefined if no fee grant is configured. */
   readonly grant: GrantView | undefined;
 }
 
 export interface GrantView {
-  /** Undefined before the first read, or if the chain has no grant. */
+  /** Amounts that the grant can still pay; undefined before the first read, or if the chain has no grant. */
   readonly allowance: FeeAllowance | undefined;
   readonly isRead: boolean;
   /** Error of the last read; undefined if it succeeded. */
@@ -59,7 +59,7 @@ export interface CostsView {
   /** Time from which the sums are complete, in ms. */
   readonly sinceMs: number | undefined;
   readonly windows: readonly CostWindow[];
-  /** Undefined in the relayer's first ten minutes. */
+  /** The spending forecast; undefined in the relayer's first ten minutes. */
   readonly forecast: SpendingForecast | undefined;
   /** Fee budget for a calendar month; undefined if none is configured. */
   readonly budget: bigint | undefined;
@@ -221,7 +221,7 @@ interface Now {
   readonly sinceMs: number;
 }
 
-/** Number of whole hours in the shortest regime, in addition to the current hour. */
+/** Number of whole hours, in addition to the current hour, in the forecast's shortest measuring period. */
 const REGIME_HOURS = 6;
 
 async function readRegimes(
@@ -307,7 +307,7 @@ interface ContractName {
   readonly admin: string;
 }
 
-/** Maximum number of cached contracts. The oldest entries are dropped first. */
+/** Maximum number of cached contracts, above which the oldest entries are dropped. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
 /** Age at which an entry is read again, since a contract's admin may change. */
@@ -328,9 +328,9 @@ export function createContractNames(
     if (known.size > MAX_CONTRACTS && oldest !== undefined) known.delete(oldest);
   };
   return {
-    /** Undefined before the contract is read, or if the contract does not exist on the chain. */
+    /** Returns the contract's name; undefined before it is read, or if the contract does not exist. */
     of: (owner: string): ContractName | undefined => known.get(owner)?.name,
-    /** Reads at most one of these contracts: the next one that is unknown or out of date. Rejects only on abort. */
+    /** Reads at most one of these contracts: the next one that is unknown or out of date; rejects only on abort. */
     readNext: async (owners: readonly string[], signal: AbortSignal): Promise<void> => {
       const nowMs = clock.monotonicMs();
       const owner = owners
@@ -341,7 +341,7 @@ export function createContractNames(
         put(owner, await readContract(client, owner, signal), FRESH_MS);
       } catch (error) {
         signal.throwIfAborted();
-        // An ABCI error means that the address has no contract. Keep the cached entry after any other error.
+        // An ABCI error means that the address has no contract. After any other error, keep the cached entry.
         const isAnswer = error instanceof ClientError && error.facts.code === "abci";
         put(owner, isAnswer ? undefined : known.get(owner)?.name, RETRY_MS);
       }
@@ -360,7 +360,7 @@ async function readContract(
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
 }
 
-/** Reduces a label to a single line of limited length, because anyone can choose it. */
+/** Reduces a contract's label to a single line of limited length, because the label may contain any text. */
 function plain(text: string, length: number): string {
   const line = text.replaceAll(/\p{C}+/gu, " ").trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

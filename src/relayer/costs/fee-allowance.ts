@@ -24,7 +24,7 @@ export interface FeeAllowance {
   readonly isKnown: boolean;
   /** Expiry of the grant, as Unix time in ms; undefined if it never expires. */
   readonly expiresAtMs: number | undefined;
-  /** A periodic allowance's current period. */
+  /** A periodic allowance's current period; undefined for other allowances. */
   readonly period:
     | {
         readonly ms: number;
@@ -41,8 +41,8 @@ export interface FeeAllowance {
 const MAX_DEPTH = 4;
 
 /**
- * Decodes an x/feegrant allowance. Considers only the fee denom. If a limit does not list this denom, the remaining amount is 0.
- * Throws on invalid bytes.
+ * Decodes an x/feegrant allowance. Considers only the fee denom: if a limit does not list this denom, the remaining amount is 0.
+ * Throws if the bytes are invalid.
  */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
@@ -84,7 +84,7 @@ function timeOf(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Number(joinNs(time) / NS_PER_MS);
 }
 
-/** Reads a fee grant. Resolves with undefined if there is none. Rejects with `ClientError`. */
+/** Reads a fee grant; resolves with undefined if there is none. Rejects with `ClientError`. */
 export async function readAllowance(
   client: Pick<ChainClient, "grpcQuery">,
   { granter, grantee, denom }: { readonly granter: string; readonly grantee: string; readonly denom: string },

@@ -6,7 +6,7 @@ export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
 /** Paid fees and gas, and the number of results delivered for them. */
 export interface CostSum {
-  /** In the fee denom's base unit. */
+  /** Paid fees in the fee denom's base unit. */
   readonly fee: bigint;
   /** The part of `fee` that pays for client updates. */
   readonly updateFee: bigint;
@@ -17,7 +17,7 @@ export interface CostSum {
   readonly results: number;
 }
 
-/** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
+/** A query's share of one transaction's cost; all shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery, CostSum {}
 
 /** Placeholder query for costs that belong to no query: updates of a light client that no registered query uses. */

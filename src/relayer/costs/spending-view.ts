@@ -27,7 +27,7 @@ const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
 const sum = { results: count, gas: amount, fee: amount, update_fee: amount, failed_fee: amount };
 
-/** JSON schema of `GET /api/spending`. */
+/** Zod schema that decodes and encodes the response of `GET /api/spending`. */
 export const SPENDING_SCHEMA = z.object({
   denom: z.string().max(128),
   display: z
@@ -106,7 +106,7 @@ export function encodeSpending(view: SpendingView): JsonObject {
   return z.record(z.string(), z.json()).parse(SPENDING_SCHEMA.encode(view));
 }
 
-/** Decodes the response of `GET /api/spending`. Throws a `ZodError`. */
+/** Decodes the response of `GET /api/spending`. Throws a `ZodError` if the response does not match the schema. */
 export function parseSpending(body: unknown): SpendingView {
   return SPENDING_SCHEMA.parse(body);
 }

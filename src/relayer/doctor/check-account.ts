@@ -15,7 +15,7 @@ import { advise, type Finding, good, problem, unseen } from "./endpoint-matrix.t
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
 import { gasGuess } from "../result/proven-result.ts";
 
-/** Checks the signer, the payer and the gas price. Rejects only on abort. */
+/** Checks the signer, the payer and the gas price. A failed check is a finding, so the promise rejects only on abort. */
 export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const { config, account } = preview;
   const payer = config.signer.fee_granter ?? account.address;
@@ -45,7 +45,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Minimum number of transactions that the balance must cover. A smaller balance would be spent within minutes. */
+/** Minimum number of transactions that the balance must cover, because a smaller balance would be spent within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
@@ -142,7 +142,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
 }
 
 /**
- * Checks that the fee market can sustain the registered queries and that the configured prices suit it. Rejects only on abort.
+ * Checks that the fee market can sustain the registered queries and that the configured prices suit it, and rejects only on abort.
  */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";

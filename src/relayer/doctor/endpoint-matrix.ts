@@ -76,7 +76,7 @@ const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both
 };
 
 const ANY_KEY = new Uint8Array([0]);
-/** SHA-256 of the empty string, base64. No transaction has this hash. */
+/** SHA-256 of the empty string (base64), a hash that no transaction has. */
 const NO_HASH = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 const MAX_AHEAD_MS = 10_000;
@@ -100,7 +100,7 @@ const BLANK: EndpointRow["cells"] = {
 
 type MatrixConfig = Pick<RelayerConfig, "chain" | "connections" | "deadlines" | "rpc" | "tls">;
 
-/** Checks each configured endpoint's capabilities. Sends nothing. Rejects only on abort. */
+/** Checks each configured endpoint's capabilities without sending a transaction. The promise rejects only on abort. */
 export async function readEndpointMatrix(
   config: MatrixConfig,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
@@ -225,7 +225,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** Simulates an empty transaction. An error from the application shows that the endpoint supports simulation. */
+/** Simulates an empty transaction, because even an error from the application shows that the endpoint supports simulation. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -278,7 +278,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   });
 }
 
-/** Formats the matrix with one row per capability and one column per endpoint. Adds the reason if an endpoint is unresponsive. */
+/** Formats the matrix with one row per capability and one column per endpoint. For an unresponsive endpoint, adds the reason. */
 export function matrixText(rows: readonly EndpointRow[]): string {
   const columns = [
     column("", "name"),

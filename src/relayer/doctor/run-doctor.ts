@@ -23,7 +23,7 @@ export interface Diagnosis {
 }
 
 /**
- * Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort.
+ * Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing, and rejects only on abort.
  */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
@@ -63,7 +63,7 @@ const MAX_AGE_MS = 60_000;
 /** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
-/** Checks a chain's endpoints and its newest block. Rejects only on abort. */
+/** Checks a chain's endpoints and its newest block, and rejects only on abort. */
 async function checkChain(chain: CheckedChain, signal: AbortSignal): Promise<readonly Finding[]> {
   const checks = await chain.client.pool.check(signal);
   signal.throwIfAborted();
@@ -104,7 +104,7 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
 /** A client that expires within this many hours and has less than a third of its trusting period left is a problem. */
 const MIN_HOURS = 24;
 
-/** Checks a connection's light client, its queries, and one proof end to end. Rejects only on abort. */
+/** Checks a connection's light client and queries, and one proof end to end. The promise rejects only on abort. */
 async function checkConnection(
   preview: Preview,
   connection: PreviewConnection,

@@ -20,11 +20,11 @@ export interface ForecastInput extends MarketFacts {
 
 /** The cost of queries in a fee market and the lateness of their results, derived from the queries' periods and gas. */
 export interface Forecast extends SteadyState {
-  /** Changes that would make results less late, with their cost. Empty if results are on time. */
+  /** Changes that would make results less late, with their cost; empty if results are on time. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state. Linear in the number of loads, so that it can run for each status request. */
+/** Forecasts the steady state, in time linear in the number of loads, so that the forecast can run for each status request. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -72,18 +72,18 @@ export interface SpendingInput {
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** The fees of each of the last whole hours, whose variation determines the width of the estimate. */
+  /** Fees of each of the last whole hours; their variation determines the estimate's width. */
   readonly hours: readonly { readonly fee: bigint }[];
-  /** Price per unit of gas used: now, and if the gas price were `gas.max_price`. */
+  /** Price per unit of gas used, both at the current gas price and at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
-  /** Costs of the month so far. */
+  /** Costs of the current calendar month so far. */
   readonly month: readonly MeasuredQuery[];
   readonly monthLeftMs: number;
-  /** Amount that the relayer may spend: the balance minus its reserve, or the remaining fee grant. Undefined if unknown. */
+  /** Amount that the relayer may spend: the balance minus its reserve, or the remaining fee grant; undefined if unknown. */
   readonly available: bigint | undefined;
 }
 
-/** An estimate as a range. `low` equals `high` only if no more fees are expected. */
+/** An estimate as a range, whose `low` equals `high` only if no more fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;
@@ -94,14 +94,14 @@ export interface Range {
 export interface TimeLeft {
   readonly soonestMs: number;
   readonly expectedMs: number;
-  /** Infinity if the lowest estimate is zero. */
+  /** Longest estimate; infinity if the lowest estimated spending is zero. */
   readonly latestMs: number;
 }
 
 export interface SpendingForecast {
-  /** The periods on which the estimate is based; at least one. */
+  /** The measured periods on which the estimate is based; at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
-  /** By how much the regimes' range is widened on both sides, relative to its bounds. */
+  /** Relative margin by which the range over all regimes is widened at both ends. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
   /** Fees for the whole month, both paid and expected. */
@@ -115,11 +115,11 @@ export interface SpendingForecast {
   readonly goneQueries: number;
 }
 
-/** Minimum running time for a regime to be used. */
+/** Minimum time that the relayer must have run in a regime for the forecast to use it. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
 /** Age from which a query's own measurements are used. A younger query is estimated from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum width of an estimate, because a single block, result or price can shift it by this much. */
+/** Minimum width of an estimate, because a single block, result or price can shift the estimate by this much. */
 const MIN_WIDTH = 0.05;
 /** Width of an estimate if there are too few hours to measure how much the fees vary. */
 const UNKNOWN_WIDTH = 0.5;
@@ -211,7 +211,7 @@ function measuredGas(
   if (ageMs === undefined ? sum !== undefined : ageMs >= lengthMs) return gasPerDay(used, runningMs);
   const servedMs = Math.min(ageMs ?? 0, runningMs);
   if (sum !== undefined && sum.results > 0 && servedMs >= MIN_AGE_MS) return gasPerDay(used, servedMs);
-  // Use the measurement for a TX query, because its rate of results cannot be predicted.
+  // For a TX query, use the measurement, because the number of results cannot be predicted.
   const isPlanned = load.updatePeriod !== undefined && blockMs !== undefined;
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
@@ -258,8 +258,8 @@ function widthOf(hours: SpendingInput["hours"]): number {
 }
 
 /**
- * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid (`spent`) to
- * each.
+ * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid (`spent`) to all
+ * three.
  */
 function feeRange(
   gas: readonly Dec18[],

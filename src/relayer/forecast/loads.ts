@@ -64,7 +64,7 @@ export function configuredCosts(
   };
 }
 
-/** Returns a transaction's gas apart from its results, if it updates each client once. */
+/** Returns a transaction's fixed gas: everything except its results, with one update for each client. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
@@ -81,8 +81,8 @@ interface QueryFacts {
 }
 
 /**
- * Returns a registered query's load. A KV query's next result requires a newer remote block, so its period is never shorter than
- * the remote block time.
+ * Returns a registered query's period and gas for a forecast. A KV query's next result requires a newer remote block, so its period
+ * is never shorter than the remote block time.
  */
 export function loadOf(
   query: RegisteredQuery,
@@ -130,7 +130,7 @@ export function createLoads(
     const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
     return registry.states().map((state) => {
       const { query } = state;
-      // While a query's values do not change, it gets one result per `maxAge` blocks.
+      // A query whose values do not change gets one result per `maxAge` blocks.
       const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
@@ -170,7 +170,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee for a transaction with as many of the given results as fit. `price` is per unit of gas. */
+/** Returns the expected fee for a transaction with as many of the given results as fit, at `price` per unit of gas. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],

@@ -24,19 +24,19 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 
 /**
  * Returns true if sending every result on time would need more gas than the market can sustain at its current price (the state
- * "demand-above-market"). In that state, blocks include the results late.
+ * "demand-above-market"), so that results arrive late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
 /**
- * Maximum lateness attributed to the market, in blocks. Without this limit, it is infinite if other senders' transactions leave no
+ * Maximum lateness attributed to the market, in blocks. The computed lateness is infinite if other senders' transactions leave no
  * gas.
  */
 const MAX_LATE_BLOCKS = 1_000;
 
-/** Returns by how many blocks the fee market delays results, rounded up and at most 1,000; 0 if no reading is recent. */
+/** Returns the number of blocks by which the fee market delays results, rounded up and at most 1,000; 0 if no reading is recent. */
 export function expectedLateBlocks(market: MarketStatus): bigint {
   if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
   return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
@@ -128,7 +128,7 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration, in seconds with one decimal if it is below a minute. */
+/** Formats a duration; below a minute, in seconds with one decimal. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }

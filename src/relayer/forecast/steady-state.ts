@@ -17,17 +17,17 @@ export interface QueryLoad {
   /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
   readonly updatePeriod: bigint | undefined;
   readonly gas: bigint;
-  /** Gas per result if the chain does not call the contract. Equals `gas` if the query has no callback. */
+  /** Gas per result if the chain does not call the contract; equals `gas` if the query has no callback. */
   readonly gasWithoutCallback: bigint;
 }
 
 /**
- * Estimated ratio of fees paid to gas used × block price. It exceeds 1, because the gas limit and the offered price both include a
- * margin. The estimate applies until the relayer has measured the ratio.
+ * Estimated ratio of fees paid to gas used × block price. The ratio exceeds 1, because the gas limit and the offered price both
+ * include a margin. The estimate applies until the relayer has measured the ratio.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
-/** The facts that determine the cost of results, besides the queries themselves. */
+/** The market state and settings that determine, together with the queries, what results cost. */
 export interface MarketFacts {
   readonly params: MarketParams;
   readonly othersGas: bigint;
@@ -37,22 +37,20 @@ export interface MarketFacts {
   /** Price paid per unit of gas used, divided by the block's price. Fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /**
-     * Gas that each block with results adds for the transaction and client updates. 0 if `QueryLoad.gas` includes a share of it.
-     */
+    /** Gas for the transaction and client updates in each block with results; 0 if `QueryLoad.gas` includes a share of this gas. */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
   };
 }
 
-/** The queries' cost at the market's lowest price, and their lateness, if nothing changes. */
+/** The queries' long-run lateness, and their cost at the market's lowest price, if the queries and the market do not change. */
 export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
   readonly queries: number;
   readonly updatePeriod: bigint;
-  /** Each query's gas per result. */
+  /** Total gas of one result for each of the group's queries. */
   readonly gas: bigint;
 }
 
@@ -98,7 +96,7 @@ export function steadyState(demand: Demand) {
   return {
     /** Gas per block that the relayer can use without changing the price: the market's target minus other senders' gas. */
     sustainableGas,
-    /** Gas per block if every result is on time, rounded up. If it exceeds `sustainableGas`, demand is above the market. */
+    /** Gas per block if every result is on time, rounded up. If this gas exceeds `sustainableGas`, results are late. */
     demandGas,
     /** Number of results per block that the market can sustain, in the proportions of the steady state. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
@@ -196,7 +194,7 @@ export type Remedy =
   /** multiply all update periods by `factor`; absent if other transactions leave no gas */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results. The steady
+   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results, while the steady
    * state does not change. `costPerDay` is the cost of one burst per day
    */
   | {
@@ -251,7 +249,7 @@ function burstUpTo(
   );
   const start = initialState(params);
   let state: State = { ...start, window: start.window.map(() => targetOf(params)) };
-  /** The share of each group's queries that is due. */
+  /** For each group, the fraction of its queries that have a result due. */
   let due = groups.map(() => 1);
   let [results, fees] = [0, 0n];
   for (let block = 0; block < MAX_BURST_BLOCKS; block++) {
@@ -265,7 +263,7 @@ function burstUpTo(
     const share = Math.max(0, Math.min(1, Number(gas - batch.fixedGas) / dueGas));
     results += share * groups.reduce((sum, { queries }, index) => sum + queries * (due[index] ?? 0), 0);
     fees += gas * state.baseGasPrice * feeFactor;
-    // A query has at most one pending result. Its next result is due after its period.
+    // A query has at most one pending result, and its next result is due after its period.
     due = groups.map(({ updatePeriod }, index) =>
       Math.min(1, (due[index] ?? 0) * (1 - share) + 1 / Number(updatePeriod)),
     );

@@ -18,7 +18,7 @@ import { errorBackoff } from "../chain/relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 
-/** Invalid or missing environment variables. The message has one line per variable. */
+/** Reports invalid or missing environment variables, with one line per variable in the message. */
 export class EnvironmentError extends CodedError<{
   readonly code: "bad-config";
   readonly problems: readonly string[];
@@ -28,7 +28,7 @@ export class EnvironmentError extends CodedError<{
   }
 }
 
-/** Throws {@link EnvironmentError} if a variable is invalid or missing. */
+/** Throws an {@link EnvironmentError} that lists all problems if a variable is invalid or missing. */
 export function requireUsable({ problems }: EnvConfig): void {
   if (problems.length > 0) throw new EnvironmentError(problems);
 }
@@ -59,8 +59,8 @@ function list(value: unknown): readonly unknown[] {
 }
 
 /**
- * Checks the YAML from {@link envYaml}. The RELAYWATCH_RELAYER_… variables in `environment` take precedence. Throws {@link
- * EnvironmentError}, which names the variables instead of the keys.
+ * Parses the YAML from {@link envYaml}. The RELAYWATCH_RELAYER_… variables in `environment` take precedence over the YAML. Throws
+ * {@link EnvironmentError}, which names the variables instead of the keys.
  */
 export function parseEnvYaml(
   yaml: string,

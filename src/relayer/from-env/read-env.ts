@@ -7,15 +7,15 @@ import { unknownVariables } from "./variables.ts";
 const LOCAL = "RELAYER_NEUTRON_CHAIN";
 const REMOTE = "RELAYER_TARGET_CHAIN";
 
-/** A configuration with the structure of the YAML file. An absent key has its default value. */
+/** A configuration with the structure of the YAML file, in which an absent key has its default value. */
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 export interface EnvConfig {
   /** The configuration, without the chain ids that no variable sets. */
   readonly tree: ConfigTree;
-  /** Both chains' ids and endpoints. If no variable sets an id, it is read from the endpoints, as in the Go relayer. */
+  /** Both chains' ids and endpoints. As in the Go relayer, an id that no variable sets is read from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line per invalid or missing variable. The configuration is usable if the list is empty. */
+  /** One line per invalid or missing variable; the configuration is usable if there are none. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -25,7 +25,7 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the Go relayer's variables. As in the Go relayer, an empty variable is treated as absent. Never throws. */
+/** Reads the Go relayer's variables, treating an empty variable as absent, like the Go relayer. Reports errors in `problems`. */
 export function readEnv(environment: ConfigEnvironment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
@@ -226,7 +226,7 @@ function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, st
 
 type EnvValues = ReturnType<typeof createEnvValues>;
 
-/** Creates readers for an environment's values. For an invalid value, a reader records a problem and returns undefined. */
+/** Creates readers for environment variables, which record a problem and return undefined for an invalid value. */
 function createEnvValues(environment: ConfigEnvironment) {
   const problems: string[] = [];
   const problem = (name: string, what: string, expected: string): undefined => {
@@ -247,7 +247,7 @@ function createEnvValues(environment: ConfigEnvironment) {
       return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
     };
   return {
-    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. The lines never contain a variable's value. */
+    /** Lines "NAME: what is wrong (what was expected)", in the order of reading, without the variables' values. */
     problems,
     /** Lines about settings whose effect differs from the Go relayer's. */
     warnings: new Array<string>(),

@@ -35,7 +35,11 @@ const GO_VARIABLES: readonly Row[] = [
   ],
   ["RELAYER_NEUTRON_CHAIN_DEBUG", "", "no effect, as in the Go relayer; see LOGGER_LEVEL"],
   ["RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
-  ["RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR", "", "no effect, as in the Go relayer: direct"],
+  [
+    "RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR",
+    "",
+    "no effect, as in the Go relayer: the sign mode is always direct",
+  ],
   ["RELAYER_TARGET_CHAIN_RPC_ADDR", "connections.0.rpc", "required; comma-separated endpoints"],
   ["RELAYER_TARGET_CHAIN_TIMEOUT", "deadlines.call", "the larger of the two chains' values is used"],
   ["RELAYER_TARGET_CHAIN_DEBUG", "", "no effect, as in the Go relayer"],
@@ -66,7 +70,7 @@ const GO_VARIABLES: readonly Row[] = [
 ];
 
 const LOGGER_VARIABLES: readonly Row[] = [
-  ["LOGGER_LEVEL", "log.level", "dpanic, panic and fatal mean error"],
+  ["LOGGER_LEVEL", "log.level", "dpanic, panic and fatal are read as error"],
   ["LOGGER_ENCODING", "log.format", "console means text"],
   ["LOGGER_OUTPUTPATHS", "log.outputs", ""],
   ["LOGGER_ENCODERCONFIG_TIMEKEY", "log.keys.time", "default ts, as in the Go relayer"],
@@ -80,7 +84,7 @@ const LOGGER_VARIABLES: readonly Row[] = [
   ["LOGGER_SAMPLING_THEREAFTER", "", "not needed: a repeated error is logged once"],
 ];
 
-/** Variables that only this relayer reads. */
+/** Variables that this relayer reads in addition to the Go relayer's variables. */
 const OWN_VARIABLES: readonly Row[] = [
   ["RELAYER_MNEMONIC", "signer.mnemonic", "replaces the keyring; stays in the environment"],
   ["RELAYER_MNEMONIC_FILE", "signer.mnemonic", "replaces the keyring"],
@@ -91,12 +95,20 @@ const OWN_VARIABLES: readonly Row[] = [
     "for the file backend; stays in the environment",
   ],
   ["RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE", "signer.keyring.password", "for the file backend"],
-  ["RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX", "signer.prefix", "from early versions; default neutron"],
-  ["RELAYER_NEUTRON_CHAIN_CHAIN_ID", "chain.id", "from early versions; default: read from the endpoint"],
+  [
+    "RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX",
+    "signer.prefix",
+    "used by early versions of the Go relayer; default: neutron",
+  ],
+  [
+    "RELAYER_NEUTRON_CHAIN_CHAIN_ID",
+    "chain.id",
+    "used by early versions of the Go relayer; default: read from the endpoint",
+  ],
   [
     "RELAYER_TARGET_CHAIN_CHAIN_ID",
     "connections.0.chain_id",
-    "from early versions; default: read from the endpoint",
+    "used by early versions of the Go relayer; default: read from the endpoint",
   ],
   ["RELAYER_FEE_GRANTER", "signer.fee_granter", ""],
   ["RELAYER_MEMO", "signer.memo", ""],
@@ -112,7 +124,7 @@ export const ENV_VARIABLES: readonly EnvVariable[] = [
   ...OWN_VARIABLES,
 ].map(([name, key, note]) => ({ name, key, note }));
 
-/** Replaces the keys in a text with the variables that set them. Leaves keys without a variable unchanged. */
+/** Replaces the keys in a text with the variables that set them. Keys that no variable sets remain unchanged. */
 export function nameVariables(text: string): string {
   return text.replace(
     /(?<![\w.])[a-z_]+(?:\.[a-z_0-9]+)*(?![\w.]*\w)/g,

@@ -8,8 +8,8 @@ export function isLevelDb(directory: string): boolean {
 }
 
 /**
- * Returns true on the first start after a switch from the Go relayer: `state_dir` contains the Go relayer's storage but no store
- * of this relayer. This file is separate because `import-leveldb.ts` loads a native library.
+ * Returns true on the first start after a switch from the Go relayer: `state_dir` contains the Go relayer's storage but no store of
+ * this relayer. This function has its own file, because `import-leveldb.ts` loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));

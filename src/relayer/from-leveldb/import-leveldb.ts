@@ -28,7 +28,7 @@ interface UnsuccessfulGoTx extends GoTx {
 
 /** The part of the Go relayer's storage that is needed to avoid sending transactions twice. */
 export interface GoStorage {
-  /** Remote height up to which the Go relayer has handled all transactions, by query id. KV queries also have entries. */
+  /** Remote height up to which the Go relayer has handled all transactions, by query id; KV queries also have entries. */
   readonly progress: Map<bigint, bigint>;
   /** Transactions included in a local block. */
   readonly committed: GoTx[];
@@ -59,7 +59,7 @@ export function emptyGoStorage(): GoStorage {
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Adds a storage entry (v0.3.0, `internal/storage/leveldb.go`). Keys are ASCII:
+ * Adds an entry of the Go relayer's storage (v0.3.0, `internal/storage/leveldb.go`). Keys are ASCII:
  *
  * | key | value |
  * |---|---|
@@ -92,7 +92,7 @@ function addProgress({ progress }: GoStorage, queryId: bigint, value: Uint8Array
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Readers by key prefix. A reader returns false for a value that it cannot read. */
+/** Readers of storage entries, by key prefix. A reader returns false if the entry's value is unreadable. */
 const READERS: Readonly<Record<string, (storage: GoStorage, tx: GoTx, fields: Fields) => boolean>> = {
   "": ({ committed, submitted }, tx, { status }) => {
     if (status === "Committed") committed.push(tx);
@@ -331,7 +331,7 @@ function importQuery(
     searchedTo,
     /** Number of imported committed transactions, which the relayer does not send again. */
     relayed: relayed.length,
-    /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
+    /** Number of transactions in flight, which the relayer sends again unless the local chain has them. */
     sending: sending.length,
     deadLetters: unsuccessful.length,
     /** True if the journal already contained the query, so that nothing was imported for the query. */

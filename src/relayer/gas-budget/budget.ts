@@ -55,8 +55,8 @@ export interface Backlog {
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * The gas by which a block may exceed `gas`. The excess reduces the next budget. Without a tolerance, transactions would have
-   * to be split, and each split costs another transaction's fixed gas.
+   * The gas by which a block may exceed `gas`, where any excess reduces the next budget. Without a tolerance, transactions would
+   * have to be split, and each split costs another transaction's fixed gas.
    */
   readonly toleranceGas: bigint;
   /**
@@ -67,11 +67,11 @@ export interface MarketBudget {
   readonly phase: MarketPhase;
 }
 
-/** The controller's state between two blocks. */
+/** State that the gas budget's controller carries from one block to the next. */
 interface Memory {
   /**
-   * Which backlog may start a burst; each backlog gets only one burst. The value "old", which is also the value at startup, allows
-   * only a backlog of results that have been due for more than a minute.
+   * The kind of backlog that may start a burst; each backlog gets only one burst. The value "old", which is also the value at
+   * startup, allows only a backlog of results that have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
@@ -81,7 +81,7 @@ interface Memory {
   readonly creep: Dec18;
 }
 
-/** A burst. Its number of blocks is limited, because the backlog never ends if queries are always due. */
+/** A burst, limited to a number of blocks because the backlog never ends if queries are always due. */
 interface Burst {
   /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
@@ -98,16 +98,16 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
  * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas other senders
  *   used.
  * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
- *   would end it.
- * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
- *   would stay empty; if it fell more slowly, results would cost more.
+ *   would end this demand.
+ * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. With a faster fall, blocks
+ *   would stay empty; with a slower fall, results would cost more.
  */
 export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
   return {
     /**
-     * Returns the budget for the block after `height`. Call `plan` for each height, in ascending order. A second call for the last
-     * height replaces its budget, e.g. once a predicted state has been read.
+     * Returns the budget for the block after `height`. Call `plan` once for each height, in ascending order. A second call for the
+     * last height replaces its budget, e.g. once a predicted state has been read.
      */
     plan: (height: bigint, input: BudgetInput): MarketBudget => {
       const before = last === undefined ? START : last.height === height ? last.before : last.after;
@@ -120,7 +120,7 @@ export function createBudgetController() {
 
 /** Normal margin of the price over its minimum while demand exceeds the market, per mille. */
 const STEADY_PERMILLE = 10n;
-/** Maximum of this margin, which grows with the variation in other senders' gas. */
+/** Maximum margin of the price over its minimum; the margin grows with the variation in other senders' gas. */
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
@@ -132,8 +132,8 @@ const BACKLOG_END_PERCENT = 110n;
 /** Additional blocks for a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
 /**
- * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, they use up to 8 of 30
- * million gas.
+ * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, other senders use up to 8
+ * of 30 million gas.
  */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
@@ -145,8 +145,8 @@ const MAX_UNFILLED = 2;
  */
 const CALM_BLOCKS = 20;
 /**
- * Factors per block: the steady price rises by the first while other senders leave less than a tenth of the target, and otherwise
- * falls by the second.
+ * Factors by which the steady price changes per block: the first raises the price while other senders leave less than a tenth of
+ * the target, the second lowers it otherwise.
  */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
@@ -196,7 +196,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
       burst,
       gas,
       calmBlocks,
-      // Limit the creep to the ceiling, so that the price recovers quickly.
+      // Limit `creep` by the ceiling, so that the price recovers quickly.
       creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
     },
   };
@@ -227,7 +227,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // How much other senders' gas moves the price from block to block.
+  // The price's usual change per block that other senders' gas causes.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

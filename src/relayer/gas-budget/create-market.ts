@@ -20,9 +20,9 @@ import {
 interface MarketOptions {
   /** `gas.price.comfortable`, in `denom`; if undefined, twice the minimum applies. */
   readonly ceiling: Dec18 | undefined;
-  /** `gas.max_price`, in `denom`. */
+  /** Maximum gas price (`gas.max_price`), in `denom`. */
   readonly cap: Dec18;
-  /** The denom in which fees are paid. If it differs from the fee market's denom, the chain converts the price. */
+  /** The denom in which fees are paid. The chain converts the price if the fee market uses another denom. */
   readonly denom: string;
 }
 
@@ -36,7 +36,7 @@ interface BlockPrice {
 /** The local chain's fee market, and the share of each block that the relayer may use. */
 export type Market = ReturnType<typeof createMarket>;
 
-/** The fee market as last read. Prices are in the fee denom per unit of gas. */
+/** The fee market as last read, with prices in the fee denom per unit of gas. */
 export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
 interface MarketBlock {
@@ -76,7 +76,7 @@ interface Readings {
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
 }
 
-/** Creates a market without any readings. */
+/** Creates the fee market's state, without any readings yet. */
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
@@ -94,9 +94,7 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /**
-   * Returns the newest known block's height. A block with one of the relayer's transactions counts even before its event arrives.
-   */
+  /** Returns the newest known block's height, even if the block is only known from one of the relayer's transactions. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
@@ -133,7 +131,7 @@ export function createMarket(
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
       const { latest } = readings;
-      // Either a slow response arrived after a newer one, or the chain was reset.
+      // A height that is not newer means a late response or a reset chain.
       if (latest !== undefined && height <= latest.height) {
         if (latest.height - height < MAX_PREDICTED) return;
         forget();
@@ -149,7 +147,7 @@ export function createMarket(
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    /** Records the expected gas of a broadcast at this height. The next block will probably include the broadcast. */
+    /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
     recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
     /** Records the gas and fee of one of the relayer's transactions in a block. */
     recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
@@ -162,7 +160,7 @@ export function createMarket(
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    /** Plans the budget for the block after height `at`. Call `plan` again after reading a state. */
+    /** Plans the budget for the block after height `at`. Call `plan` again after a market state has been read. */
     plan: (at: bigint, backlog: Backlog): void => {
       const height = lastBlock(at);
       const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
@@ -209,14 +207,14 @@ export function createMarket(
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
     /**
-     * Returns the last read price in the fee denom. Undefined if there is no fee market, before the first read, and while the
-     * price in this denom is unknown.
+     * Returns the last read price in the fee denom; undefined if there is no fee market, before the first read, and while the price
+     * in this denom is unknown.
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
     /**
-     * Returns the price above which only urgent results are sent, in the fee denom. Undefined if there is no fee market, and
-     * while the price in this denom is unknown.
+     * Returns the price above which only urgent results are sent, in the fee denom; undefined if there is no fee market, and while
+     * the price in this denom is unknown.
      */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
     /** Returns the market as last read; undefined if there is no fee market, and before the first read. */
@@ -231,16 +229,16 @@ export function createMarket(
         readAtHeight: latest.height,
         /** Monotonic time of the read, ms. */
         readAtMs: latest.atMs,
-        /** Price of the next block. */
+        /** Gas price of the next block. */
         price: state.baseGasPrice,
-        /** The chain's minimum price. */
+        /** The chain's minimum gas price. */
         minimum: params.minBaseGasPrice,
         /**
          * Price above which the relayer sends only urgent results: `gas.price.comfortable`. In phase "unpriced", the ceiling is
          * twice the minimum.
          */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
-        /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
+        /** Price above which the relayer sends nothing: `gas.max_price`, or the ceiling in phase "unpriced". */
         cap: capOf(params) ?? ceiling(params) ?? params.minBaseGasPrice * 2n,
         phase: budget?.phase ?? "unlimited",
         /** Gas per block that leaves the price unchanged. */
@@ -250,11 +248,11 @@ export function createMarket(
         /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
         /**
-         * The relayer's fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of its
+         * The relayer's fees in recent blocks, divided by gas used × price; undefined if these blocks contain none of its
          * transactions or the fee denom differs from the market's denom.
          */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
-        /** Recent blocks, oldest first, at most 100. Omits blocks that have no reading. */
+        /** Recent blocks that have a reading, oldest first, at most 100. */
         blocks: [...blocks],
         /** Prices of the last day, starting no earlier than the relayer itself, oldest first, at most 288. */
         day: [...day],
@@ -301,8 +299,8 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 }
 
 /**
- * Returns the state after block `height`. If it has not been read, computes it from an earlier state, the gas that the relayer
- * sent, and other senders' gas. Undefined if no recent state was read.
+ * Returns the state after block `height`, either as read or as computed from an earlier state, the gas that the relayer sent, and
+ * other senders' gas; undefined if no recent state was read.
  */
 function stateAt(
   { states, sent }: Readings,

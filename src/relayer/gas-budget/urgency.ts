@@ -84,7 +84,7 @@ export interface UrgencyMoment {
 /** Decides which results justify a higher price. */
 export type Urgency = ReturnType<typeof createUrgency>;
 
-/** Creates an {@link Urgency} from the rules. `maxPrice` is `gas.max_price`. */
+/** Creates an {@link Urgency} from the rules, where `maxPrice` is `gas.max_price`. */
 export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();
@@ -108,7 +108,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   };
   return {
     hasRules: rules.length > 0,
-    /** Returns the rule that makes a query's next result urgent now; the one with the highest priority if several match. */
+    /** Returns the rule with the highest priority that makes a query's next result urgent now; undefined if there is none. */
     ruleOf: (query: RegisteredQuery, now: UrgencyMoment): UrgencyRule | undefined => {
       const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);

@@ -135,7 +135,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits until the writes are durable. Returns the reason if they do not become durable in time. */
+/** Waits until all queued writes are durable, or returns the reason if they are not durable within {@link FLUSH_MS}. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -268,11 +268,11 @@ export interface PredecessorDeps {
   readonly logger: Logger;
 }
 
-/** How long to wait for the previous process's transactions. A block takes a few seconds. */
+/** How long to wait for the previous process's transactions, given that a block takes a few seconds. */
 const MAX_WAIT_MS = 20_000;
 const POLL_MS = 250;
 const PAGE_SIZE = 10;
-/** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
+/** Maximum number of pages to read, oldest first, since the previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
  * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
@@ -282,8 +282,8 @@ const SEARCHED_BLOCKS = 30n;
 
 /**
  * Waits, for a limited time, until blocks include the previous process's transactions, because results would otherwise be sent
- * twice. Records the remote transactions that were delivered. Logs a warning if the node has no transaction index. Rejects with
- * `ClientError`.
+ * twice. Records in the journal which remote transactions were delivered. Logs a warning if the node has no transaction index.
+ * Rejects with `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);

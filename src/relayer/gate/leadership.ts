@@ -13,7 +13,7 @@ export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 export type LeadershipStatus = ReturnType<Leadership["status"]>;
 
-/** How well this process is connected to the local chain. Durations are in ms. */
+/** Measures of this process's connection to the local chain, with durations in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;
@@ -25,18 +25,18 @@ export interface LeaderFitness {
   readonly beginTerm: () => void;
 }
 
-/** Decides whether this process submits, and prepares it for submitting. */
+/** Decides whether this process submits, and prepares the process for submitting. */
 export type Leadership = ReturnType<typeof createLeadership>;
 
 export interface LeadershipDeps {
-  /** Undefined if this process is the only one. */
+  /** The lease on the signing account; undefined if this process is the only one that uses the account. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
    * Waits until an earlier process's transactions are final, and reads what that process did. Called before the first submission
    * of a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** Shows whether this process can lead. A process that cannot lead gives up its lease. */
+  /** Shows whether this process can lead; if not, the process gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
   /** Called when this process has lost the lease, so that another process may submit. */
@@ -47,7 +47,7 @@ export interface LeadershipDeps {
 }
 
 interface LeadershipState {
-  /** The term for which this process has the lease; undefined if it does not have it. */
+  /** The term for which this process has the lease; undefined while it does not have the lease. */
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
@@ -64,7 +64,7 @@ interface LeadershipState {
 /** Number of renewals per lease lifetime, so that two in a row may fail. */
 const RENEWALS = 4;
 
-/** Creates the leadership. The process does not submit until its service runs. */
+/** Creates the leadership. The process does not submit until the leadership's service runs. */
 export function createLeadership(deps: LeadershipDeps) {
   const isOnly = deps.lease === undefined;
   const state: LeadershipState = {
@@ -105,7 +105,7 @@ export function createLeadership(deps: LeadershipDeps) {
       /** Describes the current wait of a starting process, with a count and the remaining time; undefined if it is not waiting. */
       progress: state.progress,
     }),
-    /** Releases the lease, so that another process can take over immediately. Call `release` after the last write. */
+    /** Releases the lease after the last write, so that another process can take over immediately. */
     release: async (): Promise<void> => {
       state.term = undefined;
       await deps.lease?.lease.release();
@@ -163,7 +163,7 @@ const UNFIT_BLOCKS = 3;
  */
 const MUTE_LIFETIMES = 6;
 
-/** Returns why this process cannot lead: it does not see or cannot reach the local chain. Undefined if it can lead. */
+/** Returns why this process cannot lead (it does not see or cannot reach the local chain); undefined if it can lead. */
 function whyUnfit(
   { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
   state: LeadershipState,
@@ -225,7 +225,7 @@ function recordAttempt(
   }
 }
 
-/** Prepares this process for each of its terms until the signal aborts. Never rejects. */
+/** Prepares this process for each term in which it has the lease, until the signal aborts. Never rejects. */
 async function prepareTerms(
   deps: LeadershipDeps,
   state: LeadershipState,

@@ -8,7 +8,7 @@ import type { AdmissionRequest } from "../result/submit-gate.ts";
 
 /** Limits per UTC day; undefined means no limit. */
 export interface SpendingLimits {
-  /** In the fee denom's base unit. */
+  /** Maximum fees per day, in the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
   /** Maximum fees for urgent results, by rule. Omits rules that have no budget of their own. */
@@ -17,7 +17,7 @@ export interface SpendingLimits {
 
 /** The fees and gas of the transactions admitted on one UTC day. */
 export interface DailySpending {
-  /** Days since 1970-01-01. */
+  /** The UTC day, as the number of days since 1970-01-01. */
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
@@ -36,7 +36,7 @@ interface SpendingRefusal {
 
 /**
  * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
- * it in full. An admission also adds the gas limit to the query owners' totals.
+ * the fee in full. An admission also adds the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 
@@ -59,7 +59,7 @@ export interface SpendingDeps {
 const STORED_DAYS = 8;
 /** The `owner` of the row that contains the total fees. */
 const ALL_OWNERS = "";
-/** Prefix of the `owner` of a row that contains a rule's fees. Addresses contain no spaces. */
+/** Prefix of the `owner` of a row that contains a rule's fees; the space avoids clashes with addresses. */
 const RULE_PREFIX = "urgency ";
 
 /** Returns a row's rule; undefined if the row belongs to an owner. */
@@ -74,7 +74,7 @@ interface Day {
   readonly feeByRule: Map<string, bigint>;
 }
 
-/** Creates the record of one payer's spending. The record is empty until `load`. */
+/** Creates the record of one payer's spending, which is empty until `load` is called. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
   // Store several days, in case the clock moves back past midnight.
   let days = new Map<number, Day>();
@@ -112,14 +112,14 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     });
   };
   return {
-    /** Reads the spending of earlier processes. */
+    /** Reads the stored spending, which includes earlier processes' spending. */
     load: async (): Promise<void> => {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
     /**
-     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost again; call it
-     * if nothing was paid.
+     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost again if nothing
+     * was paid.
      */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
@@ -221,7 +221,7 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
   return days;
 }
 
-/** Maximum number of owners in status and metrics. Only the owners with the most gas appear. */
+/** Maximum number of owners in status and metrics, which show only the owners with the most gas. */
 const NAMED_OWNERS = 100;
 
 /** Returns the owners with the most gas, in descending order. "other" contains the sum of all other owners. */
@@ -259,12 +259,12 @@ const RETRY_MS = 5_000;
 interface BalanceReading {
   /** The balance, reduced by each fee admitted since the read. */
   balance: bigint;
-  /** Monotonic time of the read, ms. */
+  /** Monotonic time at which the balance was read, ms. */
   readonly atMs: number;
   readonly wallMs: number;
 }
 
-/** Creates the reserve check. With a reserve of 0, it reads nothing: the chain refuses fees that the account cannot pay. */
+/** Creates the check of `spending.reserve`. With a reserve of 0, the check reads nothing, because the chain refuses unpayable fees. */
 export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps) {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;

@@ -50,7 +50,7 @@ type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Upper limit of the block time for which a reason must last before it is reported as a problem. */
+/** Upper limit of the time (one block time) for which a problem must last before it is reported. */
 const MAX_BLOCK_MS = 6_000;
 
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
@@ -119,7 +119,7 @@ const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] 
 
 interface LoggedProblem {
   readonly problem: Problem;
-  /** Monotonic time of the warning, ms. */
+  /** Monotonic time of the warning in the log, ms. */
   readonly fromMs: number;
   /** Monotonic time at which the problem was last seen, ms. */
   lastMs: number;
@@ -182,10 +182,7 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 
 type Totals = Awaited<ReturnType<typeof readTotals>>;
 
-/**
- * Creates a service that logs one line per minute with the results included since the last line and the late queries. Never
- * fails.
- */
+/** Creates a service that logs one line per minute: the results included since the last line, and the late queries. Never fails. */
 function createSummaryLog(deps: SummaryLogDeps): Service {
   const { clock, logger } = deps;
   return {
@@ -242,7 +239,7 @@ function sum(values: readonly { readonly value: number }[]): number {
 }
 
 interface MarketLogDeps {
-  /** Undefined if there is no reading. */
+  /** The fee market's status; undefined if there is no reading. */
   readonly market: () => MarketStatus | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -251,7 +248,7 @@ interface MarketLogDeps {
 const MARKET_INTERVAL_MS = 5_000;
 /**
  * How long demand must be above or within the market before the logged state changes, because demand near the limit often crosses
- * it.
+ * the limit.
  */
 const HELD_MS = 60_000;
 

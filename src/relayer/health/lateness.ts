@@ -31,11 +31,11 @@ export interface Present {
   readonly localBlockMs: number | undefined;
   /** True if the remote chain has gone without a block for long enough to be a problem. */
   readonly hasRemoteHalted: boolean;
-  /** True once the remote block time is known. Until then, a missing remote block does not excuse lateness. */
+  /** True once the remote block time is known; until then, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
   /** Returns when this process first saw this height of the query's remote chain or a higher one. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
-  /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
+  /** Number of blocks by which a query may be late; by default, 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdue_blocks?: number | undefined;
   /** Number of blocks by which every result is late because demand exceeds what the fee market bears; otherwise 0. */
   readonly marketBlocks: bigint;
@@ -54,7 +54,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is, from heights only, so it works even if no cycle runs. O(log n) in the remembered heights. */
+/** Computes how late a query is, from heights only, and therefore even if no cycle runs. Takes O(log n) time for n remembered heights. */
 export function latenessOf(state: QueryState, present: Present) {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -66,23 +66,22 @@ export function latenessOf(state: QueryState, present: Present) {
   // The earliest block that can include a result is the one after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
-    /** Local height at which the next result is due or, while the query's values are unchanged, the next read. */
+    /** Local height at which the next result is due or, while the query's values are unchanged, the next read is due. */
     dueHeight,
     /** Blocks since `dueHeight`; 0 if the query is not due yet. */
     blocks,
     /**
-     * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the
-     * block time gives an estimate. Undefined until the block time is known.
+     * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the time
+     * is estimated from the block time, and is undefined until the block time is known.
      */
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
-    /** Undefined if a result is possible. */
+    /** The reason why no result is possible; undefined if a result is possible. */
     unanswerable,
     /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
-     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote
-     * chain has stopped. A query with a failure of its own is not overdue, because a contract must not be able to make the
-     * relayer unready.
+     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
+     * has stopped. A query with a failure of its own is not overdue, because a contract must not be able to make `/readyz` fail.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -121,7 +120,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
  * such block yet.
  */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
-  // A transaction search needs no new block: without one, it ends immediately and is complete.
+  // A transaction search needs no new block: without a new block, the search ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
   return firstAfter(query.lastRemoteHeight.height, present);
 }
@@ -173,7 +172,7 @@ const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", 
 
 /**
  * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that no endpoint
- * stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint is usable.
+ * stores, or a choice between a lagging and a distrusted endpoint. Returns undefined if an endpoint is usable.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);

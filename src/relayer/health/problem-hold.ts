@@ -19,7 +19,7 @@ const HELD_MS = 1_500;
 export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
   return {
-    /** Returns the lasting problems and when each began. `nowMs` is monotonic; `wallMs` is the wall clock. */
+    /** Returns the lasting problems and when each began. `nowMs` is monotonic time, and `wallMs` is wall-clock time. */
     lasting: (
       problems: readonly Problem[],
       {
@@ -49,7 +49,7 @@ export function createProblemHold() {
 interface Degradation {
   readonly code: "dead-letters" | "transaction-index";
   readonly text: string;
-  /** The page that shows the details. */
+  /** Path of the relayer's page that shows the details. */
   readonly page: "/dead-letters" | "/endpoints";
 }
 

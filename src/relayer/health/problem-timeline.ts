@@ -11,7 +11,7 @@ export interface Span {
 
 export interface ProblemSpan extends Span {
   readonly code: ProblemCode;
-  /** Empty if the whole relayer is affected. */
+  /** The affected connection's id; empty if the whole relayer is affected. */
   readonly connectionId: string;
   /** The problem's description when it was last seen. */
   readonly reason: string;
@@ -48,13 +48,13 @@ interface OpenProblem extends OpenSpan {
 
 export interface TimelineDeps {
   readonly chainId: string;
-  /** Bech32 address of the relayer's account. Each account has its own timeline. */
+  /** Bech32 address of the relayer's account, since each account has its own timeline. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
-   * clock.
+   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
+   * spans early.
    */
   readonly localTimeMs?: () => number;
 }
@@ -65,7 +65,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
   let problems: OpenProblem[] = [];
-  /** This process's run, and its problems by code and connection. */
+  /** The span of this process's run; `open` contains its open problems, by code and connection. */
   let run: OpenSpan | undefined;
   const open = new Map<string, OpenProblem>();
   let savedMs = Number.NEGATIVE_INFINITY;
@@ -148,7 +148,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
       runs = [...storedRuns.filter(({ fromMs }) => !own.has(fromMs)), ...(run === undefined ? [] : [run])];
       problems = [...stored.filter(({ fromMs }) => !own.has(fromMs)), ...open.values()];
     },
-    /** Records the current problems. Call `record` every second. */
+    /** Records the current problems; must be called every second. */
     record: (present: readonly Problem[]): void => {
       const atMs = nowMs();
       recordRun(atMs);
@@ -165,7 +165,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     save,
     /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Returns the periods in which a process ran, oldest first. Outside these periods, problems are unknown. */
+    /** Returns the periods in which a process ran, oldest first. Problems outside these periods are unknown. */
     runs: (): readonly Span[] => runs,
   };
 }

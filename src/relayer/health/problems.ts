@@ -53,11 +53,11 @@ export type ProblemCode = (typeof PROBLEM_CODES)[number];
 /** A reason why the relayer is not ready. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** Undefined if the whole relayer is affected. */
+  /** The affected connection's id; undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
   /** Human-readable sentence that states the problem, its start and the remedy. */
   readonly text: string;
-  /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
+  /** Wall-clock time at which this process first saw the problem, ms; absent if not reported. */
   readonly sinceMs?: number;
 }
 
@@ -82,7 +82,7 @@ export interface HealthFacts {
   };
   readonly connections: readonly ConnectionFacts[];
   readonly queries: readonly QueryLateness[];
-  /** Undefined without a fee market and before the first read. */
+  /** The fee market's status; undefined without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
@@ -160,7 +160,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Check the query list first, because the relayer reads nothing else until it has tried to read the list again.
+  // Check the query list first, because the relayer reads nothing else before the next read of the list.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -305,8 +305,8 @@ function expiryNoticeMs(
 }
 
 /**
- * Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with the failure of the most
- * delayed query.
+ * Returns a connection's problems "queries-overdue" and "queries-failing". The latter is about overdue queries that fail, with the
+ * failure of the most delayed query.
  */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;

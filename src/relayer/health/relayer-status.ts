@@ -21,7 +21,7 @@ import {
 } from "./problems.ts";
 import type { AccountView, ClientView, Watches } from "../watch/watches.ts";
 
-/** The relayer's state at one moment. */
+/** The relayer's state at one moment, from which the HTTP API and the metrics are derived. */
 export interface RelayerStatus {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
@@ -37,17 +37,17 @@ export interface RelayerStatus {
   readonly local: HeadView;
   readonly account: AccountStatus;
   readonly connections: readonly ConnectionStatus[];
-  /** Sorted by id. */
+  /** The served queries, sorted by id. */
   readonly queries: readonly QueryView[];
   readonly endpoints: readonly EndpointStatus[];
   readonly gate: GateFacts;
   readonly spending: GateStatus["spending"];
-  /** Undefined without a fee market and before the first read. */
+  /** The fee market's status; undefined without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
   /** Part of the balance that the relayer never spends, in the fee denom's base unit. */
   readonly reserve: bigint;
   readonly deadLetters: number;
-  /** Undefined if the configuration cannot be reloaded. */
+  /** The reload state of the configuration; undefined if it cannot be reloaded. */
   readonly config?: ReloadStatus | undefined;
 }
 
@@ -78,7 +78,7 @@ export type QueryView = ReturnType<typeof toView>;
 /** A query's share of its transactions' cost since the relayer's start. */
 export interface QueryCost {
   readonly gas: bigint;
-  /** In the fee denom's base unit. */
+  /** The query's share of the fees, in the fee denom's base unit. */
   readonly fee: bigint;
 }
 
@@ -181,7 +181,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
 
 function daysLeft(balance: bigint | undefined, { fee, ms }: RecentFees): number | undefined {
   if (balance === undefined || fee <= 0n) return undefined;
-  // The balance lasts for balance ÷ fees periods.
+  // `fee` was paid in `ms`, so the balance lasts balance ÷ fee times as long.
   return (Number(balance) / Number(fee)) * (ms / DAY_MS);
 }
 
@@ -224,7 +224,7 @@ function createResultAge({ engine, watches, clock }: StatusDeps) {
     return {
       blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
       ms: nowMs - seen.atMs,
-      /** True if `ms` is measured only from the first block that this process saw, because the result is older. */
+      /** True if `ms` is a lower bound, because the result is older than the first block that this process saw. */
       isAtLeast: seen === oldest && seen.height > lastLocalHeight,
     };
   };
@@ -243,22 +243,22 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     type: query.type,
     connectionId: query.connectionId,
     owner: query.owner,
-    /** 0 for a TX query. */
+    /** Number of keys of a KV query; 0 for a TX query. */
     keyCount: query.keys.length,
     updatePeriod: query.updatePeriod,
     state: statusOf(state),
-    /** 0 if there is no result. */
+    /** Local height of the last result; 0 if there is no result. */
     lastLocalHeight: query.lastLocalHeight,
     /** Remote height of the last result; undefined if there is no KV result. */
     lastRemoteHeight: query.lastRemoteHeight?.height,
     /** Local height since which results have had the values found by the last read; undefined if those values are new. */
     unchangedSince: unchangedSince(state),
-    /** Undefined if there is no result. */
+    /** Age of the last result; undefined if there is no result. */
     resultAge: ageOf(state),
     lateness: lateness(state),
     /** Number of included results since the relayer's start. */
     results: state.results,
-    /** Undefined if the query has caused no cost since the relayer's start. */
+    /** The query's cost since the relayer's start; undefined if there was none. */
     cost: costOf(query.id),
     /** True if an operator requested an immediate cycle that has not ended yet. */
     isRequested: state.isRequested,

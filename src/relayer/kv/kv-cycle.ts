@@ -101,7 +101,7 @@ export async function runKvCycle(
     const reads = await readAndProve(worker, cycle, signal);
     const proven = toResults(worker, cycle, reads);
     await turn;
-    // A reset may have occurred while the cycle waited. Its results are for queries that no longer exist.
+    // If the local chain was reset while the cycle waited, the cycle's results are for queries that no longer exist.
     signal.throwIfAborted();
     // Decide only now which results to skip, because this depends on what the previous cycle sent.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
@@ -170,7 +170,7 @@ interface ProvenState extends Pick<ProvenValues, "values"> {
   readonly result: ProvenResult;
 }
 
-/** Returns the results that can be sent. Stores a failure for every other query. */
+/** Returns the results that can be sent, and stores a failure for every other query. */
 function toResults(
   worker: ConnectionWorker,
   cycle: KvCycle,

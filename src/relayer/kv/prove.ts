@@ -21,13 +21,13 @@ import { type ConnectionWorker, intermediateHeadersOf } from "../connection/work
 /** The queries to read together, and the connection's view, which determines the remote height. */
 export interface KvRead {
   readonly view: ConnectionView;
-  /** Most needed first. */
+  /** The queries to read, most needed first. */
   readonly candidates: readonly QueryState[];
 }
 
 export interface ProvenReads {
   readonly proofs: readonly ProofOutcome[];
-  /** The client update that the proofs need. Undefined if the client already has the consensus state. */
+  /** The client update that the proofs need; undefined if the client already has the consensus state. */
   readonly update: ClientUpdate | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function readAndProve(
 interface RemoteReads {
   readonly block: LightBlockBytes;
   readonly answers: KeyAnswers;
-  /** Undefined if the client already has the consensus state. */
+  /** The trusted state for the client update; undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
   /** Time that passed after the values were read, ms, e.g. for intermediate client updates. */
   readonly afterMs: number;
@@ -131,7 +131,7 @@ function updateOf(
 export interface ProofPoint {
   /** The app hash in the header of block `at` + 1. */
   readonly appHash: Uint8Array;
-  /** Height of the read state. */
+  /** Remote height of the state that was read. */
   readonly at: RemoteHeight;
 }
 
@@ -145,7 +145,7 @@ export interface ProofOptions {
 export interface ProvenValues {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** One value per key, in the query's order. An absent key's value is empty. */
+  /** One value per key, in the query's order; an absent key has an empty value. */
   readonly values: readonly StorageValue[];
 }
 
@@ -157,7 +157,7 @@ export interface ProofOutcome {
 /**
  * Verifies each key's proof once and builds one result per query. If a key cannot be proven, only the queries with that key fail.
  *
- * The chain would also refuse an unproven result, but all other results in the transaction would then fail with it.
+ * The chain would also refuse an unproven result, but would then fail the whole transaction, including its other results.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -253,7 +253,7 @@ function queryFailure(error: ProofFailure, key: QueryKey): QueryFailure {
 }
 
 function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
-  // Error text of the SDK's `rootmulti.Store.Query`.
+  // The SDK's `rootmulti.Store.Query` returns this text for an unknown store.
   if (/no such store/i.test(answer.log)) {
     return { code: "no-such-store", reason: `the remote chain has no store ${JSON.stringify(key.path)}` };
   }
@@ -271,7 +271,7 @@ function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/** Reads keys with proofs at one height, in parallel, each distinct key once. Rejects only on abort. */
+/** Reads each distinct key with its proof at one height, in parallel. A failed read is part of the result and does not reject. */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],

@@ -49,7 +49,7 @@ const CAUSES: PanelsByAlert = [
   [/-state-unknown$|-starting$/, relayer("Failed RPC calls")],
 ];
 
-/** All relayer conditions, in the order of the rules. */
+/** The conditions of all relayer alerts, in the order of the generated rules. */
 export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...CHAIN_CONDITIONS,
   ...ACCOUNT_CONDITIONS,
@@ -102,7 +102,7 @@ function placeText(scope: readonly string[]): string {
   return labels.map((label) => `{{ $labels.${label} }}`).join(" ");
 }
 
-/** Returns an expression for current problems. A single failed scrape neither ends nor repeats the alert. */
+/** Returns an expression for current problems, with which a single failed scrape neither ends nor repeats the alert. */
 function present(problems: readonly ProblemCode[], scope: readonly string[], times: Times): string {
   const matcher = problems.length === 1 ? `code="${problems[0]}"` : `code=~"${problems.join("|")}"`;
   return `max by (${scope.join(", ")}) (last_over_time(relaywatch_relayer_problems{${matcher}}[${times("2m")}])) > 0`;

@@ -11,7 +11,7 @@ export interface RelayerCondition {
   readonly impact: string;
   /** Codes of the problems that the alert reports. */
   readonly problems?: readonly ProblemCode[];
-  /** PromQL expression. Default: an expression over the problem metric. */
+  /** The alert's PromQL expression, which by default selects the alert's `problems`. */
   readonly expr?: (times: Times) => string;
   readonly for: string;
   readonly inhibits?: readonly string[];
@@ -20,11 +20,11 @@ export interface RelayerCondition {
    * connection, connection_id.
    */
   readonly scope?: readonly string[];
-  /** Default: an example with the first problem's metric. */
+  /** Example for the alert's tests; by default, an example with the metric for the first problem. */
   readonly example?: AlertCase;
 }
 
-/** Prefix of the relayer's metrics. */
+/** Prefix of the relayer's metric names. */
 export const M = "relaywatch_relayer";
 
 /** The connection label used in examples. */
@@ -50,14 +50,14 @@ export function turns(metric: string, bad: number, good: number, labels?: string
   return { fires: [at(metric, bad, labels)], clears: [at(metric, good, labels)] };
 }
 
-/** Labels of alerts about one connection. */
+/** Labels that identify an alert about one connection. */
 export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 
 /** {@link CONNECTION_SCOPE} as a PromQL `by` clause. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
 /**
- * Excludes processes without the lease. Such processes read the leading process's results only occasionally and would wrongly
+ * Excludes processes without the lease, because a standby reads the leading process's results only occasionally and would wrongly
  * appear late.
  */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';

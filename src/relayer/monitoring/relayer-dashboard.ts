@@ -212,7 +212,7 @@ const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Whether each endpoint's last call succeeded, and whether it is distrusted because of what it returned.",
+          "Shows whether each endpoint's last call succeeded, and whether the relayer distrusts the endpoint after a wrong response.",
         states: ENDPOINT_STATES,
       },
     ),
@@ -281,7 +281,7 @@ export const RELAYER: DashboardSpec = {
       title: "Is anything wrong?",
       panels: [
         stat("Ready", [query(`min by (instance) (${own("ready")})`, "{{instance}}")], {
-          description: "Whether GET /readyz reports no problem.",
+          description: "Ready if GET /readyz reports no problem.",
           unit: "none",
           states: upOrDown("ready", "not ready"),
         }),

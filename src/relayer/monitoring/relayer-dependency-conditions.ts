@@ -27,7 +27,8 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "critical",
     title: "The local chain has no new block",
     description: "The relayer's node responds, but its height does not change.",
-    impact: "No result can be included. Nothing is lost: queries become due again with the next blocks.",
+    impact:
+      "No result can be included in a block. Nothing is lost: queries become due again with the next blocks.",
     problems: ["local-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
@@ -58,7 +59,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-remote-node-catching-up",
     severity: "warning",
     title: "A remote node is catching up",
-    description: "A connection's best endpoint is still synchronising.",
+    description: "A connection's best endpoint is still synchronizing.",
     impact: `The relayer proves results at old heights or not at all. ${STALE}`,
     problems: ["remote-catching-up"],
     for: "2m",
@@ -113,7 +114,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "A light client expires soon",
     description:
-      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update the client once a third is left, and has failed so far.",
+      "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update the client once a third of the period is left, and all its attempts have failed so far.",
     impact:
       "None yet. Once the client expires, no query on the connection gets a result until governance replaces it, which takes weeks.",
     problems: ["client-expires-soon"],
@@ -178,7 +179,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
   },
 ];
 
-/** Alerts about the relayer's account and state, without which it sends nothing. */
+/** Alerts about the relayer's account and state, without which the relayer sends nothing. */
 export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-account-empty",
@@ -195,7 +196,7 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-account-low",
     severity: "warning",
     title: "The relayer's account will be empty soon",
-    description: "At the last day's rate of spending, the balance lasts {{ $value | humanizeDuration }}.",
+    description: "At the last day's spending rate, the balance will last {{ $value | humanizeDuration }}.",
     impact: "None yet. Once the account is empty, the relayer submits no results.",
     expr: () => "min by (job, instance) (relaywatch_relayer_account_left_seconds) < 3 * 86400",
     for: "30m",

@@ -32,10 +32,10 @@ export const ANNOTATIONS = {
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** From this number of days, the panel shows "more than a year" instead. */
+/** Number of days from which the panel shows "more than a year" instead of the number. */
 export const YEAR = [366, "more than a year"] as const;
 
-/** Returns the selected processes' series of a metric. `labels` narrows the selection, for example `kind="price"`. */
+/** Returns the selected processes' series of a metric, narrowed by `labels`, for example `kind="price"`. */
 export function own(metric: string, labels?: string): string {
   return `${M}_${metric}{${PROCESSES}${labels === undefined ? "" : `,${labels}`}}`;
 }
@@ -45,7 +45,7 @@ export function rate(by: string, metric: string, selector: string): string {
   return `sum by (${by}) (rate(${M}_${metric}{${selector}}[$__rate_interval]))`;
 }
 
-/** Returns a graph. `series` maps legends to expressions. A series whose legend starts with "limit" is dashed. */
+/** Returns a graph of `series`, which maps legends to expressions. A series whose legend starts with "limit" is dashed. */
 export function plot(
   title: string,
   unit: PanelSpec["unit"],
@@ -76,7 +76,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
   },
 );
 
-/** Shows why queries are backing off. */
+/** Graph of the queries that are backing off, by the code of their last failure. */
 export const BACKING_OFF: PanelSpec = {
   ...plot("Queries backing off", "none", "Queries that are backing off, by the code of their last failure.", {
     "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,

@@ -122,7 +122,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-spending-near-limit",
     severity: "warning",
     title: "The daily fee limit is nearly reached",
-    description: "{{ $value | humanizePercentage }} of spending.daily_fee is spent today.",
+    description: "{{ $value | humanizePercentage }} of spending.daily_fee has been spent today.",
     impact: "None yet. At the limit, the relayer sends nothing until 00:00 UTC.",
     expr: () =>
       "max by (job, instance) (relaywatch_relayer_spent_today_fees / relaywatch_relayer_daily_fee_limit) > 0.8",
@@ -136,7 +136,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
 
 const BY = "by (job, instance)";
 
-/** Mean gas per block, by kind. The gauge covers only a few blocks. */
+/** Mean gas per block over `window`, by kind, because the gauge covers only a few blocks. */
 function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
 }
@@ -176,7 +176,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         at("market_gas", 3e6, 'kind="others"'),
         at("market_gas", 15e6, 'kind="target"'),
       ],
-      // The price is still high but is falling.
+      // The price is still high but falling, so the alert clears.
       clears: [at("market_gas", 10e6, 'kind="own"')],
     },
   },
@@ -238,8 +238,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
-      "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
-    // Demand near the market's limit often crosses it, so the condition must hold for most of ten minutes, not at every scrape.
+      "Contracts read values that are this many blocks older than requested. Nothing is lost, and results cost no more than before.",
+    // Demand near the market's limit often crosses this limit, so the condition must hold for most of ten minutes, not at every scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
     for: "15m",

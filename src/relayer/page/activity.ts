@@ -24,7 +24,7 @@ export type Activity = ReturnType<typeof createActivity>;
 const SPAN_MS = 60_000;
 /** Number of stored samples: one per minute for an hour. */
 const SAMPLES = 60;
-/** Maximum number of queries whose costs are stored. Above this number, the query that was added first is dropped. */
+/** Maximum number of queries whose costs are stored, above which the query that was added first is dropped. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {
@@ -36,7 +36,7 @@ interface OpenSample {
   readonly updates: Set<string>;
 }
 
-/** Creates an empty activity record. `nowMs` returns wall-clock time. */
+/** Creates an empty activity record; `nowMs` returns wall-clock time. */
 export function createActivity(nowMs: () => number) {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();

@@ -167,7 +167,7 @@ function createCallbackGas(
     });
 }
 
-/** Shows each owner's gas: today's gas, its budget, and gas per result since the relayer started. For fees, see "Spending". */
+/** Shows each owner's gas: today's gas, its budget, and gas per result since the relayer started. The section "Spending" shows the fees. */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -309,7 +309,7 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // Keep the time out of the badge. Badges do not wrap, so this one would be wider than a phone's screen.
+      // Keep the time out of the badge: badges do not wrap, so a badge with the time would be wider than a phone's screen.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

@@ -35,7 +35,7 @@ export interface Summary {
   readonly headline: string;
 }
 
-/** Headlines for problems, most severe first. A cause comes before its consequences. */
+/** Headlines for problems, most severe first, with a cause before its consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
@@ -321,7 +321,7 @@ function lateCell(queries: readonly QueryView[]): Html | string {
   return html`${queries.length}, <strong class="bad">${overdue} overdue</strong>`;
 }
 
-/** Shows all endpoints. Endpoints with an error come first. */
+/** Shows all endpoints, with failing endpoints first. */
 export function endpointSection(endpoints: readonly EndpointStatus[]): Html {
   const bad = endpoints.filter(isBad);
   const unchecked = endpoints.filter(({ state }) => state === "unchecked").length;

@@ -47,8 +47,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. A cap
- * far above the other prices is off the scale, because it would squeeze them together.
+ * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. A cap far
+ * above the other prices is off the scale, because a scale up to the cap would squeeze the other prices together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,

@@ -45,12 +45,12 @@ const MAX_SEARCH = 100;
 /** If there are at most this many queries, no filter is shown. */
 const FEW = 10;
 
-/** Parses the query parameters. Ignores unknown names and values, so that old links still work. */
+/** Parses the query parameters, ignoring unknown names and values, so that old links still work. */
 export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
   return {
-    /** Lower-case text to find in the id, owner, connection, type or failure. If empty, all queries match. */
+    /** Lower-case text to find in the id, owner, connection, type or failure; an empty text matches all queries. */
     search: (parameters.get("search") ?? "").trim().slice(0, MAX_SEARCH).toLowerCase(),
     state: STATE_FILTERS.find((one) => one === parameters.get("state")),
     sort: SORTS.find((one) => one === sort.replace(/^-/, "")) ?? "late",
@@ -262,7 +262,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows one query: whether it is current (and if not, why), its last attempts, and what it requests. */
+/** Shows whether a query is current (and if not, why), its last attempts, and the data that the query requests. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

@@ -52,10 +52,10 @@ export interface RelayerPageInput {
 }
 
 /**
- * Creates the relayer's pages from current data. Text from chains is escaped.
+ * Creates the relayer's pages from current data, with all text from chains escaped.
  *
- * The first page shows whether everything is current (and if not, why), four key numbers, the queries and the connections. With
- * up to ten queries, it fits on one screen. Every other topic has its own page.
+ * The first page shows whether everything is current (and if not, why), four key numbers, the queries and the connections. With up
+ * to ten queries, the first page fits on one screen. Every other topic has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -279,7 +279,7 @@ function sortOut(
   };
 }
 
-/** Maximum age of a record that is still current. Records are made every second. */
+/** Maximum age of a record that is still current; a running process makes a record every second. */
 const RECORD_MS = 5_000;
 
 function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Span): string {

@@ -25,7 +25,7 @@ export interface PreviewConnection {
   readonly remote: PooledChainClient;
 }
 
-/** Opens the clients and the account. Throws `ClientError` "bad-endpoint" and "bad-key". */
+/** Opens the chains' clients and the relayer's account. Rejects with `ClientError` "bad-endpoint" or "bad-key". */
 export async function openPreview(config: RelayerConfig, context: DaemonContext) {
   const open = (id: string, rpc: readonly Endpoint[]): PooledChainClient =>
     openClient({ id, rpc }, config, { context, observer: silentObserver });
@@ -102,7 +102,7 @@ export async function simulateBetweenOthers(
   }
 }
 
-/** Returns the queries that the relayer would serve over a connection, sorted by id. Empty `ids` selects all. */
+/** Returns the queries that the relayer would serve over a connection, sorted by id. An empty list `ids` selects all queries. */
 export async function servedQueries(
   { config, local }: Pick<Preview, "config" | "local">,
   connectionId: string,

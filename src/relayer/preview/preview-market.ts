@@ -59,7 +59,7 @@ async function meanBlockMs(
   return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
-/** Resolves with undefined if the node refuses the call, for example because of `storage.discard_abci_responses`. */
+/** Awaits a read; resolves with undefined if the node refuses the call, e.g. because of `storage.discard_abci_responses`. */
 async function ifStored<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -105,7 +105,7 @@ interface LoadFacts {
 
 /**
  * Reads the KV queries that the relayer would serve, with their gas. Omits TX queries, because their number of results depends on
- * the remote chain's transactions. If a remote chain cannot be read, assumes that it is as fast as the queries need.
+ * the remote chain's transactions. If a remote chain cannot be read, assumes that its blocks are as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,
@@ -132,10 +132,10 @@ export async function presentLoads(
   return loads;
 }
 
-/** Maximum number of contracts per connection whose callbacks are simulated. The gas of other contracts is guessed. */
+/** Maximum number of contracts per connection whose callbacks are simulated, while other contracts' gas is guessed. */
 const SIMULATED_OWNERS = 5;
 
-/** Simulates one query's result per contract and returns each contract's callback gas. Omits contracts whose simulation fails. */
+/** Simulates one query's result per contract and returns each contract's callback gas, omitting failed simulations. */
 async function callbackGasByOwner(
   preview: Preview,
   connection: PreviewConnection,

@@ -237,14 +237,14 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 
 /**
  * The transactions found by the search, compared with the transactions that the chain has received. The chain only reports whether
- * it has received a given transaction, so a missing transaction was left out if the chain has received a later one.
+ * a given transaction was received, so a missing transaction was left out if the chain has received a later transaction.
  */
 export type TxComparison =
   /** the chain has received none of the found transactions */
   | { readonly kind: "none" }
-  /** the chain has received every found transaction up to the last one that it has received */
+  /** the chain has received all found transactions up to the last received one */
   | { readonly kind: "same" }
-  /** the chain lacks these transactions although it has received a later one, so another relayer left them out */
+  /** the chain has received a later transaction but not these ones, so another relayer left them out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 

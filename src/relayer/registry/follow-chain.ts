@@ -12,19 +12,19 @@ import type { HeightSignal, Registry } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { type QueryChange, queryChanges } from "../chain/registered-query.ts";
 
-/** If no notice arrives for this long, the relayer reads the height over RPC, because the WebSocket connection may be dead. */
+/** If no WebSocket notice arrives for this long, the relayer reads the height over RPC, because the WebSocket connection may be dead. */
 const SILENCE_MS = 3_000;
 /** Interval between height reads without a WebSocket, or while the WebSocket's node announces no new blocks. */
 const POLL_MS = 1_000;
 /** Reload interval while the height is polled, because no event then announces a new query. */
 const POLL_RELOAD_MS = 10_000;
-/** Delay before a reload if the chain does not return the query that an event announced. The endpoint may lag. */
+/** Delay before a reload if a possibly lagging endpoint does not return the query that an event announced. */
 const RETRY_RELOAD_MS = 2_000;
 /**
- * Number of reads that lag behind the event stream before a warning that all endpoints lag. Nodes often differ by a block or two.
+ * Number of reads that lag behind the event stream before a warning that all endpoints lag; nodes often differ by a block or two.
  */
 const MAX_READS_BEHIND = 3;
-/** Above this number of changes, reloading the list takes fewer calls. A page contains 100 queries. */
+/** Above this number of changes, reloading the list takes fewer calls, because a page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 export interface FollowDeps {
@@ -50,7 +50,7 @@ export interface FollowDeps {
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
  * Events may be lost, repeated, out of order, or ahead of the read endpoint, so an event only determines which query to read. The
- * relayer reads the whole list again after a gap, after an error, and every `reloadMs`. While it has no WebSocket, it polls the
+ * relayer reads the whole list again after a gap, after an error, and every `reloadMs`. Without a WebSocket, the relayer polls the
  * height and the list.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
@@ -93,7 +93,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits a limited time for a notice. If it announces a block, stores the height immediately. */
+/** Waits a limited time for a notice, and stores the height immediately if the notice announces a block. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -120,7 +120,7 @@ interface ListState {
   height: bigint;
   /** Height of the last block that the stream has announced since it connected. */
   streamHeight: bigint | undefined;
-  /** True, until the next read, if the stream's node announced a known or lower height, because its chain went back. */
+  /** True, until the next read, if the stream's node announced a known or lower height, because its chain was reset or rolled back. */
   hasGoneBack: boolean;
   /** Notices that arrived during a read of the list, in order. */
   readonly waiting: ChainNotice[];
@@ -136,9 +136,9 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   // Check this first, because all known data becomes invalid when the chain is reset.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint that serves the list may lag behind the endpoint that serves the status, and both may lag behind the event
-  // stream. Such a list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a
-  // reset chain restarts at a low height.
+  // The endpoint that serves the list may lag behind the endpoint that serves the status, and both may lag behind the event stream.
+  // A list from a lagging endpoint looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset,
+  // because a reset chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -148,9 +148,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/**
- * Follows the height while awaiting `reading`, because reading many queries takes many blocks and submissions need the height.
- */
+/** Follows the height while awaiting `reading`, because reading a long list takes many blocks and submissions need the height. */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
@@ -163,11 +161,11 @@ async function besideBlocks<T>(
     while (!done.signal.aborted && waiting.length < MAX_WAITING) {
       const notice = await nextNotice(deps, deps.subscription.isConnected(), done.signal);
       if (notice !== undefined) waiting.push(notice);
-      // If a poll fails, the loop polls again.
+      // Ignore a failed poll, because the loop polls again.
       else await poll(deps, done.signal).catch(() => undefined);
     }
   };
-  // Rejects only on abort.
+  // Ignore rejections, because `follow` rejects only on abort.
   const following = follow().catch(() => undefined);
   try {
     return await reading;
@@ -212,8 +210,8 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used. The list must be read if the chain went back, or if
- * blocks are missing between the list and a new stream's first block.
+ * Returns true if the list must be read before a block of the stream is used: if the chain was reset or rolled back, or if blocks
+ * are missing between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

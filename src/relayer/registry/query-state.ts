@@ -6,7 +6,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** Human-readable description. It may contain heights, so it may differ between attempts. */
+  /** Human-readable description, which may contain heights and therefore differ between attempts. */
   readonly reason: string;
 }
 
@@ -55,24 +55,23 @@ export interface SentResult {
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
-   * read. It is 0 for a KV query that has not changed since the first read, because the chain's data shows when the query became
+   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first read.
+   * The height is 0 for a KV query that has not changed since the first read, because the chain's data shows when the query became
    * due.
    */
   readonly sinceHeight: bigint;
   /** Number of failures since the last result. */
   readonly failures: number;
-  /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query. 0: immediately. */
+  /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query; 0 means immediately. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
-  /** Results included since the relayer started. */
+  /** Number of results that blocks have included since the relayer started. */
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
   /**
-   * The sent KV results: the last included result, and newer results without an outcome. Empty unless unchanged values are
-   * skipped.
+   * The sent KV results: the last included result, and newer results without an outcome; empty unless unchanged values are skipped.
    */
   readonly sent: readonly SentResult[];
 }
@@ -89,8 +88,8 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns the state after the query has been read from the chain. Retains failures and backoff only if the query's registration
- * is unchanged. `localHeight` is the latest local height.
+ * Returns a query's state after the query has been read at the latest local height, `localHeight`. Retains failures and backoff only
+ * if the query's registration is unchanged.
  */
 export function refreshed(
   known: QueryState | undefined,
@@ -115,7 +114,7 @@ export function wasRejected({ error }: QueryState): boolean {
   return error?.code === "rejected" || error?.code === "not-included";
 }
 
-/** Returns the state after a failure. The backoff doubles with each failure. `at.nowMs` is monotonic. */
+/** Returns the state after a failure, with a backoff that doubles with each failure. `at.nowMs` is monotonic. */
 export function failed(
   state: QueryState,
   error: QueryFailure,
@@ -246,7 +245,7 @@ export function asAnswered(state: QueryState): RegisteredQuery {
     : { ...query, lastLocalHeight: dueHeightOf(state) - query.updatePeriod };
 }
 
-/** Returns the state after a complete transaction search. `at.results` is the number of relayed transactions. */
+/** Returns the state after a complete transaction search that relayed `at.results` transactions. */
 export function searched(
   state: QueryState,
   at: { readonly localHeight: bigint; readonly results: number },
@@ -274,8 +273,8 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight } = state.query;
-  // Compare the next block for a KV result, because that is the first block that can include it. A search is recorded with the
-  // height at which it ran.
+  // Compare the next block for a KV result, because the next block is the first that can include the result. A search is recorded
+  // with the height at which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }

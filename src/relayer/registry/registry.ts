@@ -71,7 +71,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
           states.set(query.id, refreshed(current, query, deps.localHeight()));
       }
     },
-    /** Replaces the state `before` with `after`. Has no effect if the query has been removed since `before` was read. */
+    /** Replaces the state `before` with `after`, unless the query has been removed since `before` was read. */
     replace: (before: QueryState, after: QueryState): void => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
@@ -83,14 +83,14 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     },
     states: (): readonly QueryState[] => [...states.values()],
     state: (queryId: bigint): QueryState | undefined => states.get(queryId),
-    /** Makes these queries due immediately. Unknown ids have no effect. */
+    /** Makes these queries due immediately, ignoring unknown ids. */
     request: (ids: readonly bigint[]): void => {
       for (const id of ids) {
         const state = states.get(id);
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    /** Forgets all queries. Called when the local chain has been reset. */
+    /** Forgets all queries, after the local chain has been reset. */
     reset: (): void => {
       states = new Map();
       const current = nextReset;
@@ -98,17 +98,17 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       current.abort(new Error("the local chain was reset"));
     },
     /**
-     * Returns a signal that aborts at the next reset of the local chain; each reset has its own signal. Work and results from before
-     * a reset have lost their meaning.
+     * Returns a signal that aborts at the next reset of the local chain; each reset has its own signal. Work and results from
+     * before a reset are no longer valid.
      */
     resetSignal: (): AbortSignal => nextReset.signal,
   };
 }
 
-/** Above this number of queries, reading the whole list takes fewer calls. A page contains 100 queries. */
+/** Above this number of queries, reading the whole list takes fewer calls, because a page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
-/** Reads the known queries that still exist. May also return other queries. */
+/** Reads the known queries that still exist, possibly together with other queries. */
 async function readAll(
   local: RegistryDeps["local"],
   known: readonly RegisteredQuery[],
@@ -143,7 +143,7 @@ function isUnknownQuery(error: unknown): boolean {
   return /invalid query id|not found|no query with id/i.test(error.facts.log);
 }
 
-/** The latest local height. A change of the height or the query list wakes all waiters. */
+/** The latest local height, with a signal that wakes all waiters when the height or the query list changes. */
 export interface HeightSignal extends ChangeSignal {
   /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;
@@ -154,7 +154,7 @@ export interface HeightSignal extends ChangeSignal {
   readonly set: (height: bigint, timeNs: bigint) => void;
 }
 
-/** Creates a signal at height 0. Calls `onHeight` with the arguments of each `set`. */
+/** Creates a signal at height 0, which calls `onHeight` with the arguments of each `set`. */
 export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: HeightSignal["set"]): HeightSignal {
   const change = createChangeSignal(clock);
   let height = 0n;

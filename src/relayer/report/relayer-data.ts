@@ -22,7 +22,7 @@ export interface RelayerData {
   readonly isCut: boolean;
   /** Costs by day and owner, for every day that overlaps the range. */
   readonly costs: readonly DailyCost[];
-  /** Newest first. */
+  /** Dead letters, newest first. */
   readonly deadLetters: readonly Omit<DeadLetter, "remoteHeight">[];
   /** Number of keys of each registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
@@ -34,7 +34,7 @@ export interface RelayerData {
 /** Number of parts into which a report's chart divides the time range. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report. If there are more attempts, the costs come from the daily sums. */
+/** Maximum number of attempts in a report, above which the costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */
@@ -80,7 +80,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// A newer relayer may report an unknown outcome.
+// A newer relayer may report an outcome that this version does not know.
 const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
 const count = z.int().min(0);
 /** Schema of the response to a relayer's `GET /api/attempts/summary`. */
@@ -148,7 +148,7 @@ export const DEAD_LETTERS = z.array(
     })),
 );
 
-/** The number of keys is optional, because an older relayer does not report it. */
+/** `key_count` is optional, because an older relayer does not report the number of keys. */
 const queries = z.array(z.object({ id: integer, type: z.string(), key_count: z.number().optional() }));
 
 /** Decodes the number of keys per KV query from a relayer's `GET /api/queries`. Throws a `ZodError`. */

@@ -224,7 +224,7 @@ interface OwnerCost {
    * The part of `gas` that the owner's contract used, as an estimate; undefined if the data contains none of its transactions.
    */
   readonly callbackGas: bigint | undefined;
-  /** In the fee denom's base unit. */
+  /** The owner's fees, in the fee denom's base unit. */
   readonly fee: bigint;
 }
 
@@ -308,9 +308,9 @@ const CHAIN_GAS_PER_KEY = 28_200n;
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
-  /** The part of `gas` that the transactions used for anything but results; see {@link overheadGas}. */
+  /** The part of `gas` that the transactions used in addition to their results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Total number of keys in all results. A TX query's result has one key. */
+  /** Total number of keys in all results, where a TX query's result has one key. */
   readonly keys: bigint;
 }
 

@@ -22,7 +22,7 @@ type Sum = Pick<Window["rows"][number], "results" | "fee" | "update_fee" | "fail
 
 /** The costs of an owner or a query in all windows. */
 export interface SpendingRow {
-  /** The owner or the query id. */
+  /** The owner's address or the query's id. */
   readonly key: string;
   readonly owner: string;
   readonly label: string;
@@ -56,7 +56,7 @@ interface Amounts {
   readonly short: (amount: bigint) => string;
 }
 
-/** Returns the texts and table columns that describe the spending. `separator` is the thousands separator. */
+/** Returns the texts and table columns that describe the spending, with `separator` between thousands. */
 export function spendingText(view: SpendingView, separator: string) {
   const unit = unitOf(view);
   const amounts: Amounts = {
@@ -283,7 +283,7 @@ function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]):
     : `${textOf(left.expected_seconds)} (${soonest} to ${textOf(left.latest_seconds)})`;
 }
 
-/** Maximum number of rows in the main table. JSON and CSV contain all rows. */
+/** Maximum number of rows in the main table; the JSON and CSV formats contain all rows. */
 const MAX_ROWS = 50;
 
 /** Creates the `report relayer --by owner|query` output: who pays, for whom, and the forecast. */

@@ -1,4 +1,4 @@
-/** An object of named amounts. */
+/** An object whose fields are amounts, for example fee and gas. */
 type Amounts<T> = { readonly [Name in keyof T]: bigint | number };
 
 /** Adds the amounts that have the same name in `a` and `b`. */

@@ -18,17 +18,17 @@ export interface ExpectedResult {
   readonly at: RemoteHeight;
 }
 
-/** A result with verified proofs. */
+/** A result with verified proofs, ready for submission to the local chain. */
 export interface ProvenResult extends ExpectedResult {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
   /** Hash of the remote transaction, lower-case hex; undefined for a KV result. */
   readonly remoteTxHash: string | undefined;
-  /** The client update that the proofs need. Undefined if the chain already has the consensus state, and for TX results. */
+  /** The client update that the proofs need; undefined if the chain already has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** When the result's cycle or search began. */
+  /** Start time of the result's cycle or search. */
   readonly started: AttemptStart;
   /** Called once, with the result's outcome. */
   readonly onOutcome: (outcome: ResultOutcome) => void;
@@ -60,7 +60,7 @@ export function submitTypeUrl({ chain }: { readonly chain: { readonly name: stri
   return `/${chain.name}.interchainqueries.MsgSubmitQueryResult`;
 }
 
-/** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
+/** Encodes a `MsgSubmitQueryResult`, where `sender` is a bech32 address. */
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
 }
@@ -92,9 +92,9 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
   }
 }
 
-/** The submitter, as workers use it. */
+/** The part of the submitter that workers use. */
 export interface ResultSubmitter {
-  /** Bech32 address of the account. */
+  /** Bech32 address of the account that submits the results. */
   readonly address: string;
   /** Returns the data that a worker needs to plan its next cycle. The view is valid only until the next `await`. */
   readonly view: (connectionId: string) => PipelineView;
@@ -120,7 +120,7 @@ export interface ResultSubmitter {
 
 /** The results that one cycle may read. */
 export interface Reservation {
-  /** The results, most needed first. */
+  /** The reserved results, most needed first. */
   readonly results: readonly ExpectedResult[];
   /** The pipeline's ids of the results, in the same order. */
   readonly ids: readonly number[];
@@ -130,9 +130,9 @@ export interface PipelineView {
   /** How long simulation and broadcast take together, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads results. Normally this is `own`, which is derived from the connection's
-   * durations. If blocks are full and another connection reads early, it is at least 1, because results read only when due would
-   * find every block full.
+   * Returns how many blocks early the connection reads results. Normally, the look-ahead is `own`, which is derived from the
+   * connection's durations. If blocks are full and another connection reads early, the look-ahead is at least 1, because results
+   * read only when due would find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**

@@ -39,7 +39,7 @@ export function createRelayerMetrics(
     lastIncluded: gauge({
       question: "Is it active?",
       name: "relaywatch_relayer_last_included_timestamp_seconds",
-      help: "Time at which the relayer last saw one of its results in a block. Absent before the first one.",
+      help: "Time at which the relayer last saw one of its results in a block. Absent before the first included result.",
       labelNames: ["connection_id"],
     }),
     cycles: counter({
@@ -64,7 +64,7 @@ export function createRelayerMetrics(
     lateBlocks: histogram({
       question: "Is it current?",
       name: "relaywatch_relayer_due_to_included_blocks",
-      help: "Local blocks from the height at which a query was due to the block that included its result.",
+      help: "Number of local blocks between the height at which a query was due and the block that included its result.",
       labelNames: ["connection_id"],
       buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
     }),
@@ -149,7 +149,7 @@ export type GoMetrics = ReturnType<typeof createGoMetrics>;
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The steps in which the Go relayer builds an update header. This relayer reads a remote block once for all three steps. */
+/** The steps in which the Go relayer builds an update header, for all of which this relayer reads a remote block only once. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 const GAUGES: StatusMetrics<GoGaugeSource> = {

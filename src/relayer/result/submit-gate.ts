@@ -5,7 +5,7 @@ export interface AdmissionRequest {
   readonly gas: bigint;
   /** The transaction's fee, in the fee denom's base unit. */
   readonly fee: bigint;
-  /** `gas` by query owner. A client update's gas is shared by the owners of the results that follow it. */
+  /** `gas` by query owner, where the owners of the results that follow a client update share the update's gas. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
   /** The parts of `fee` that pay for urgent results, by rule. Omits rules that have no budget of their own. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
@@ -25,11 +25,11 @@ export type Admission =
       /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter
-       * requests admission again for the transaction without these results. Undefined if nothing may be sent at the moment.
+       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter requests
+       * admission again for the transaction without these results. The list is undefined if nothing may be sent at the moment.
        */
       readonly owners?: readonly string[];
-      /** The rules whose budgets are used up. The rules' results are not urgent until the next UTC day. */
+      /** The urgency rules whose budgets are used up, so that their results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 
@@ -38,7 +38,7 @@ export type Admission =
  * limits.
  */
 export interface SubmitGate {
-  /** Called immediately before a broadcast. If the gate itself fails, it refuses with a reason. Rejects only on abort. */
+  /** Called immediately before a broadcast. If the gate itself fails, resolves with a refusal. Only an abort rejects the promise. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
 
@@ -54,10 +54,10 @@ export function isLackOfFunds(log: string): boolean {
   return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
 }
 
-/** Work that needs exclusive use of the account. The submitter runs it only while nothing is in flight. */
+/** Work that needs exclusive use of the account, so the submitter runs this work only while nothing is in flight. */
 export interface Upkeep {
   readonly isDue: () => boolean;
-  /** Rejects only with the signal's reason. */
+  /** Runs the work that is due, and rejects only on abort, with the signal's reason. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export interface PaidResult {
   /** Bech32 address of the contract that owns the query; empty if the contract is no longer known. */
   readonly owner: string;
   readonly connectionId: string;
-  /** Expected gas, at least 0. */
+  /** Expected gas of the result, at least 0. */
   readonly gas: bigint;
 }
 

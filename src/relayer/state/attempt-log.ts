@@ -26,15 +26,15 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting attempts early. Default: this
-   * machine's clock.
+   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
+   * attempts early.
    */
   readonly localTimeMs?: () => number;
 }
 
 /** Maximum length of a stored reason, because a chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
-/** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
+/** Number of rows per INSERT; SQLite and PostgreSQL both accept as many parameters as these rows have. */
 const ROWS_PER_INSERT = 100;
 /** Number of attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
@@ -57,7 +57,7 @@ export function createAttemptLog(
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows, because a process that often restarts may never reach {@link PRUNE_EVERY}.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started. The attempts are written together, because separate writes would take too long. */
+  /** Attempts whose write has not started; they are written together, because separate writes would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -125,7 +125,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds to the daily costs outside SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
+/** Adds up the daily costs in code instead of SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(
@@ -254,7 +254,7 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** Converts a stored outcome. An unknown outcome, written by a newer program version, becomes "not-broadcast". */
+/** Converts a stored outcome, or returns "not-broadcast" for an unknown outcome that a newer program version wrote. */
 function toOutcome(text: string | undefined): AttemptOutcome {
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }

@@ -61,13 +61,13 @@ export interface Attempt {
   readonly simulations: number;
 }
 
-/** When an attempt started, on both clocks. */
+/** Start of an attempt, by the wall clock and the monotonic clock. */
 export interface AttemptStart {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** Returns the start of an attempt. Call this function before the attempt's first read of the remote chain. */
+/** Returns the start of an attempt; call this function before the attempt's first read of the remote chain. */
 export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }
@@ -81,7 +81,7 @@ export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
-/** Selects attempts. An absent field selects all values. */
+/** Selects attempts by all given fields; an absent field selects all values. */
 export interface AttemptFilter {
   readonly queryId?: bigint;
   readonly connectionId?: string;
@@ -98,7 +98,7 @@ export interface AttemptFilter {
 export const MAX_ATTEMPTS_READ = 1_000;
 
 export interface DailyCost {
-  /** Days since 1970-01-01, UTC. */
+  /** The UTC day, as the number of days since 1970-01-01. */
   readonly day: number;
   readonly owner: string;
   readonly attempts: number;
@@ -109,7 +109,7 @@ export interface DailyCost {
 
 /** Number of attempts that started in a time range, by outcome and by lateness. */
 export interface AttemptSummary {
-  /** Number of attempts by outcome and part of the range, counted from 0. Omits pairs that have no attempts. */
+  /** Number of attempts by outcome and part of the range, counted from 0, without pairs that have no attempts. */
   readonly outcomes: readonly {
     readonly outcome: AttemptOutcome;
     readonly part: number;
@@ -119,9 +119,9 @@ export interface AttemptSummary {
   readonly lateness: readonly { readonly blocks: number; readonly attempts: number }[];
 }
 
-/** The stored attempts. Reads lag a few milliseconds behind writes. */
+/** The stored attempts, whose reads lag a few milliseconds behind writes. */
 export interface AttemptLog extends AttemptSink {
-  /** Queues attempts for the next write, without blocking. Drops them while the store cannot write. */
+  /** Queues attempts for the next write without blocking, and drops attempts while the store cannot write. */
   readonly note: (attempts: readonly Attempt[]) => void;
   /** Returns the matching attempts, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;

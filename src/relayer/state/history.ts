@@ -14,11 +14,11 @@ export interface HistoryDeps {
 }
 
 /**
- * Returns true if a chain still has the newest block in the journal, and then stores the block at `latestHeight`. Makes at most
- * two reads.
+ * Returns true if a chain still has the newest block in the journal, and then stores the block at `latestHeight`. Reads at most
+ * two block hashes.
  *
- * Returns false for a reset chain, which has a far lower height or a different block at the known height. Also returns true if
- * the block cannot be compared, because the endpoint lags or has pruned it.
+ * Returns false for a reset chain, which has a far lower height or a different block at the known height. Also returns true if the
+ * block cannot be compared, because the endpoint lags or has pruned the block.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -49,8 +49,8 @@ export interface LocalHistoryDeps {
 }
 
 /**
- * Creates a check of the local chain at its latest height. If the chain was reset or is known to have gone back, the check
- * empties the journal and the registry, since query ids now identify different queries.
+ * Creates a check of the local chain at its latest height. If the chain was reset or rolled back, the check empties the journal and
+ * the registry, since query ids now identify different queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
@@ -106,7 +106,7 @@ export function createRemoteHistoryCheck(
   };
 }
 
-/** Creates a reader of block hashes. An RPC error means that the node does not have the block. */
+/** Creates a reader of block hashes, which treats an RPC error as a missing block. */
 export function createBlockHashReader(client: Pick<ChainClient, "comet">): HistoryDeps["blockHash"] {
   return async (height, signal) => {
     try {

@@ -20,7 +20,7 @@ export const LOCAL_CHAIN = "";
  */
 export type Journal = ReturnType<typeof createJournal>;
 
-/** A remote transaction that is not retried because its contract rejected it, it is too large, or it cannot be proven. */
+/** A remote transaction that is not retried, because the contract rejected it or the transaction is too large or unprovable. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -38,7 +38,7 @@ interface KnownBlock {
   readonly hash: string;
 }
 
-/** A remote transaction in flight. */
+/** A remote transaction whose submission to the local chain is in flight. */
 export interface SendingTx {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -56,7 +56,7 @@ export interface JournalDeps {
   readonly queue: Pick<WriteQueue, "push">;
 }
 
-/** Creates one local chain's journal. It is empty until `reload` is called. */
+/** Creates one local chain's journal, which is empty until `reload` is called. */
 export function createJournal(chain: string, { session, queue }: JournalDeps) {
   let rows: JournalRows = emptyJournal();
   const push = (sql: string, values: readonly (string | number | bigint | null)[]): void =>
@@ -87,10 +87,10 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       rows.searchedTo.set(queryId, height);
       dropUpTo(rows, queryId, height);
       push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
-      // Relayed transactions up to this height need no row, because searches continue above it. Dead letters remain listed.
+      // Relayed transactions up to this height need no row, because searches continue above it, but dead letters remain listed.
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
-    /** Returns true if a transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
+    /** Returns true if a transaction was relayed for this query or is a dead letter; reliable only above `searchedTo`. */
     isHandled: (queryId: bigint, hash: string): boolean => rows.handled.get(queryId)?.has(hash) ?? false,
     /**
      * Stores that a transaction is in flight and that a block above `localHeight` may include it. If the process crashes before
@@ -105,14 +105,14 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
-    /** Returns the transactions in flight. After a start, these are the previous process's transactions. */
+    /** Returns the transactions in flight, which at startup are the previous process's transactions. */
     sending: (): readonly SendingTx[] => [...rows.sending.values()],
     recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint): void => {
       // The included transaction may be a resubmitted dead letter.
       removeDeadLetter(queryId, hash);
       recordHandled({ queryId, hash, remoteHeight });
     },
-    /** Stores a dead letter. Retains only the newest {@link MAX_DEAD_LETTERS}. */
+    /** Stores a dead letter, and drops the oldest ones above {@link MAX_DEAD_LETTERS}. */
     recordDeadLetter: (letter: DeadLetter): void => {
       removeDeadLetter(letter.queryId, letter.hash);
       recordHandled(letter);
@@ -133,7 +133,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       recordHandled({ queryId, hash, remoteHeight: letter.remoteHeight });
       return true;
     },
-    /** Newest first. */
+    /** Returns the dead letters, newest first. */
     deadLetters: (): readonly DeadLetter[] => [...rows.deadLetters],
     /** Returns a chain's newest known block; undefined if there is none. */
     knownBlock: (subject: string): KnownBlock | undefined => rows.blocks.get(subject),
@@ -141,7 +141,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       rows.blocks.set(subject, block);
       push(PUT_BLOCK, [subject, block.height, block.hash]);
     },
-    /** Deletes a removed query's data. */
+    /** Deletes a removed query's progress, transactions and dead letters. */
     forget: (queryId: bigint): void => {
       rows.searchedTo.delete(queryId);
       rows.handled.delete(queryId);
@@ -150,9 +150,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       for (const table of ["tx_progress", "tx_handled"])
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
-    /**
-     * Deletes the local chain's journal. Call `reset` after a reset of the chain, whose query ids then identify different queries.
-     */
+    /** Deletes the local chain's journal after a reset of the chain, whose query ids then identify different queries. */
     reset: (): void => {
       rows = emptyJournal();
       for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])
@@ -197,7 +195,7 @@ interface JournalRows {
   readonly searchedTo: Map<bigint, bigint>;
   /** Remote heights of relayed transactions and dead letters, by query id and hash. */
   readonly handled: Map<bigint, Map<string, bigint>>;
-  /** Newest first. */
+  /** Dead letters, newest first. */
   deadLetters: DeadLetter[];
   readonly blocks: Map<string, KnownBlock>;
   /** Transactions in flight, by {@link sendingKey}. */

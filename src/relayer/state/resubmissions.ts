@@ -8,7 +8,7 @@ export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly registry: Pick<Registry, "request">;
   readonly wake: () => void;
-  /** Returns true if this process submits. */
+  /** Returns true if this process may submit results. */
   readonly leads: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
@@ -40,12 +40,12 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is automatically sent again. The pause doubles with each attempt. */
+/** Pause before a dead letter is automatically sent again, which doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
 /** Maximum number of dead letters, over all queries, that are automatically sent again at the same time. */
 const MAX_AGAIN = 10;
 
-/** Interval between checks of the outcome. */
+/** Interval between checks of a resubmission's outcome. */
 const POLL_MS = 50;
 
 /**
@@ -66,7 +66,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
     // Start with the oldest dead letters, which are at the end of the list.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // If a dead letter doesn't fit, its pause stays the same, because only attempts lengthen the pause.
+      // If the limit excludes a dead letter, its pause stays the same, because only attempts lengthen the pause.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
@@ -105,7 +105,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns a query's dead letters that must be sent again, each only once. Called by the TX worker. */
+    /** Returns a query's dead letters that must be sent again, each only once; called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

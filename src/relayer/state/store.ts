@@ -25,7 +25,7 @@ import { createJournal, type Journal } from "./journal.ts";
 
 export type StorePlace =
   | { readonly kind: "memory" }
-  /** A file in this directory. */
+  /** A SQLite file in the directory `stateDir`. */
   | { readonly kind: "sqlite"; readonly stateDir: string }
   | {
       readonly kind: "postgres";
@@ -47,18 +47,18 @@ export interface RelayerStore {
   readonly journal: Journal;
   readonly attempts: AttemptLog;
   readonly queue: WriteQueue;
-  /** For reads only. Writes go through `queue`, which preserves their order. */
+  /** Session for reads only, because writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
-  /** A separate connection for the lease, so that no write delays a renewal. Undefined for SQLite. */
+  /** A separate connection for the lease, so that no write delays a renewal; undefined for SQLite. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets the guard that decides whether this process may write. Until it is set, this process writes. */
+  /** Sets the guard that decides whether this process may write. Until a guard is set, this process may write. */
   readonly setGuard: (guard: WriteGuard) => void;
   /** Waits a few seconds for pending writes, calls `release`, and closes. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
 }
 
 interface WriteGuard {
-  /** Returns false while another process may write. This process's writes are then ignored. */
+  /** Returns false while another process may write, so that this process's writes are ignored. */
   readonly mayWrite: () => boolean;
   /** Runs in each database transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
@@ -67,8 +67,8 @@ interface WriteGuard {
 export interface StoreDeps {
   readonly clock: Clock;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting rows early. Default: this machine's
-   * clock.
+   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
+   * rows early.
    */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
@@ -84,7 +84,7 @@ const CLOSE_MS = 5_000;
 
 /**
  * Opens one local chain's store and upgrades its schema. A directory stays locked until `close` or the end of the process. Throws
- * `RelayError` "state-in-use" and "state-unusable".
+ * `RelayError` "state-in-use" or "state-unusable".
  */
 export async function openStore(
   place: StorePlace,
@@ -230,7 +230,7 @@ async function openPostgres(
   const database = open("relaywatch relayer");
   try {
     await migratePostgres(database, MIGRATIONS);
-    // The lease decides which process writes.
+    // No lock is needed, because the lease decides which process writes.
     return { database, leaseDatabase: open("relaywatch relayer lease"), release: () => {} };
   } catch (cause) {
     await database.close();
@@ -297,9 +297,9 @@ CREATE TABLE lease (
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
-  // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high ×
-  // 10^12 + low, so that SQL can add it exactly. `cost_since`: the start of these sums. `paid_tx`: the newest transactions in the
-  // sums, so that no transaction is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
+  // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high × 10^12
+  // + low, so that SQL can add fees exactly. `cost_since`: the start of the cost sums. `paid_tx`: the newest transactions in the sums,
+  // so that no transaction is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
   `
 CREATE TABLE query_cost (
   chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,

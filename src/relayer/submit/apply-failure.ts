@@ -22,7 +22,7 @@ interface FailedTransaction {
  * results again.
  *
  * If the cause is unknown, the transaction is repeatedly split in half and tried again, until a single result is left, which is
- * refused. Halving finds one bad result in log2 steps.
+ * refused. Among n results, this finds one bad result in log2(n) steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -53,7 +53,7 @@ export function applyFailure(
       return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
-        // Wait for the next block. The node then checks its mempool again and counts the pending sequences one by one.
+        // Wait for the next block, when the node rechecks its mempool and counts the pending transactions' sequences again.
         state.pace.simulatedFrom = state.deps.height.now() + 1n;
         state.deps.logger.debug("simulated again after the next block", { reason });
         return requeue(state, entries);
@@ -113,7 +113,7 @@ function dropRedundant(
   );
 }
 
-/** Tries the other results again. If one of them was isolated before, tries them in halves, because many results may be bad. */
+/** Retries the other results, in halves if a result among them was isolated before, because many results may then be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -163,7 +163,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
   requeue(state, others);
 }
 
-/** Resolves results as unsent. The results are valid, but the node currently accepts no transaction from the account. */
+/** Resolves valid results as unsent, because the node currently accepts no transaction from the account. */
 function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   for (const entry of entries) {
     const { connectionId } = entry.result.query;
@@ -243,7 +243,7 @@ type ErrorAttribution =
   | { readonly kind: "block-full" }
   /** the transaction, or the request that contains it, exceeds a node's limit */
   | { readonly kind: "too-large" }
-  /** the gas price has risen since it was read */
+  /** the gas price has risen since the relayer read it */
   | { readonly kind: "price" }
   /** the account lacks funds */
   | { readonly kind: "funds" }
@@ -253,7 +253,7 @@ type ErrorAttribution =
   /** the chain already has a result for this remote height or a newer one: another relayer was faster */
   | { readonly kind: "redundant"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate }
-  /** the error names no message */
+  /** the error text does not say which message failed */
   | { readonly kind: "unknown" };
 
 export function attributeError(failure: TxFailure, slots: readonly Slot[]): ErrorAttribution {
@@ -273,14 +273,14 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
   return slot ?? { kind: "unknown" };
 }
 
-/** Error texts from the ante handlers. These errors do not depend on the messages. */
+/** Error texts from the ante handlers, whose errors do not depend on the transaction's messages. */
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
  * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The
- * module checks this before the proofs. The error code alone is not sufficient, because an out-of-gas error also contains that
- * code in its text.
+ * module checks the height before the proofs. The error code alone is not sufficient, because an out-of-gas error also contains
+ * that code in its text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

@@ -30,8 +30,8 @@ import {
 import { GAS_OF_PAYOUT } from "./budgets.ts";
 
 /**
- * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if it
- * cannot read the account or the price, and the signal's reason on abort.
+ * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the
+ * account or the price cannot be read, and the signal's reason on abort.
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
@@ -102,8 +102,8 @@ function depart(state: SubmitterState, entry: Entry): void {
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the rise
- * that is possible by the block after that. Otherwise, the offer is the price read at this or the previous height, times the
+ * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the rise that
+ * is possible by the block after that. Without a fee market, the offer is the price read at this or the previous height, times the
  * price multiplier.
  */
 async function currentPrice(
@@ -148,7 +148,7 @@ interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
   readonly draft: TxDraft;
 }
 
-/** Asks the gate for admission. Omits the results of owners that the gate refuses. Returns undefined if nothing may be sent. */
+/** Asks the gate to admit a transaction, without the results of refused owners. Returns undefined if nothing may be sent. */
 async function admit(
   state: SubmitterState,
   {
@@ -215,8 +215,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // The gas of each part is an estimate. With all of its client updates, the transaction uses the simulated gas. The transaction
-  // uses less if a block already includes one of the updates.
+  // The gas of each part of the transaction is an estimate. With all of its client updates, the transaction uses the simulated gas.
+  // The transaction uses less if a block already includes one of the updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
@@ -242,7 +242,7 @@ function gasByOwner(
   return gas;
 }
 
-/** Returns how much of the fee pays for each rule's urgent results, by expected gas. Omits rules without a budget. */
+/** Returns the part of the fee for the urgent results of each rule that has a budget, in proportion to expected gas. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();

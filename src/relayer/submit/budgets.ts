@@ -8,7 +8,7 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-res
 export type BlockBudget = ReturnType<typeof createBlockBudget>;
 
 export interface BlockBudgetOptions {
-  /** The relayer's share of a block, per mille. The rest is left to other senders. */
+  /** The relayer's share of a block, per mille; the rest is left to other senders. */
   readonly blockSharePermille: bigint;
   /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
@@ -66,9 +66,9 @@ export function createBlockBudget(
     setLimits: (read: BlockLimits): void => {
       limits = read;
     },
-    /** Reduces the share by a quarter. Call `shrink` when a block had no capacity for a transaction. */
+    /** Reduces the share by a quarter after a block had no capacity for a transaction. */
     shrink: taken.shrink,
-    /** Restores 1/32 of the configured share. Call `grow` for each transaction that a block includes. */
+    /** Restores 1/32 of the configured share for each transaction that a block includes. */
     grow: taken.grow,
     status: () => ({
       gas: gas(),
@@ -84,7 +84,7 @@ export function createBlockBudget(
 /** The assumed gas limit of a block if the chain has no limit. */
 const MAX_GAS = 30_000_000n;
 
-/** Limits on each transaction. The limits shrink while transactions of the configured size fail. */
+/** Limits on each transaction's size, which shrink while transactions of the configured size fail. */
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
@@ -108,9 +108,9 @@ export function createBatchBudget(max: BatchLimits) {
 interface ShareSteps {
   /** The fraction of the share that remains after `shrink`: numerator and denominator. */
   readonly kept: readonly [bigint, bigint];
-  /** `grow` adds 1/`growth` of the whole. */
+  /** `grow` adds 1/`growth` of the whole limit to the share. */
   readonly growth: bigint;
-  /** The share never falls below this many 1/1024ths. */
+  /** Minimum share, in 1/1024ths of the limit. */
   readonly floor: bigint;
 }
 
@@ -198,7 +198,7 @@ export type GasMargin = ReturnType<typeof createGasMargin>;
  * 12,490 instead of 44,700 on a real chain.
  */
 export const GAS_OF_PAYOUT = 36_000n;
-/** Minimum margin, in millionths. */
+/** Minimum margin of the gas limit over the expected gas, in millionths. */
 const LEAST_MARGIN = 10_000n;
 /** Percentage of the margin that remains after each transaction that used less gas. */
 const MARGIN_DECAY = 95n;
@@ -211,7 +211,7 @@ export function createGasMargin(mostPermille: bigint) {
   const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);
   const margins = { whole: most, part: most };
   return {
-    /** Returns the gas limit for a transaction with this expected gas. `isWhole`: the transaction was simulated unchanged. */
+    /** Returns the gas limit for a transaction with this expected gas. `isWhole` is true if the transaction was simulated unchanged. */
     limit: (expected: bigint, isWhole: boolean): bigint => {
       const margin = LEAST_MARGIN + margins[isWhole ? "whole" : "part"];
       return ((expected + GAS_OF_PAYOUT) * (SCALE + margin)) / SCALE + 1n;

@@ -18,7 +18,7 @@ import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transact
 
 /**
  * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have
- * been due the longest are sent first. If a transaction does not fit, it is split, and no later transaction overtakes it.
+ * been due the longest are sent first. A transaction that does not fit is split, and no later transaction overtakes its remainder.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -50,7 +50,7 @@ interface Filling {
   bytes: number;
   isEmpty: boolean;
   isFull: boolean;
-  /** Queries with a chosen result. Only one result per query is sent at a time. */
+  /** Ids of the queries with a chosen result, because only one result per query is sent at a time. */
   readonly taken: Set<bigint>;
 }
 
@@ -68,7 +68,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** Splits a prepared transaction into a part to broadcast now and a part to keep. Resolves or requeues all other results. */
+/** Splits a prepared transaction into a part to broadcast now and a part to keep, and resolves or requeues all other results. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -126,8 +126,8 @@ function firstThatFit(
   block: Filling,
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
-  // If there is no market, the whole transaction is sent once the block is empty. Under a market, it must be split, because the
-  // budget may never be large enough.
+  // Without a market budget, the whole transaction can be sent once the block is empty. With a market budget, the transaction must
+  // be split, because the budget may never be large enough for all of it.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -174,7 +174,7 @@ export function dropOld(state: SubmitterState): void {
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** When a result is to be sent, or its outcome if it will not be sent. */
+/** The time to send a result (now or later), or the outcome of a result that will not be sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides whether a prepared result is sent now, later, or not at all. */
@@ -200,7 +200,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Returns true if the query needs a result. Ignores the backoff, which applies only to reads. */
+/** Returns true if the query needs a result, ignoring the backoff, which applies only to reads. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }

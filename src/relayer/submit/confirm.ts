@@ -8,16 +8,16 @@ import { upperHex } from "../../platform/base/bytes.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { isPaid } from "../result/submit-gate.ts";
 
-/** Maximum number of included client updates to remember. A result only needs an update from the last few heights. */
+/** Maximum number of included client updates to remember; a result only needs an update from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
-/** Resolves the results of final transactions. Throws like `TxWindow.confirm`. */
+/** Asks the node which transactions in flight are final and resolves their results. Throws the same errors as `TxWindow.confirm`. */
 export async function confirm(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // The transaction is a client update by the upkeep, which has stopped waiting for it.
+      // The transaction is a client update from the upkeep, which no longer waits for the transaction.
       recordPayment(state, [], final);
       continue;
     }
@@ -169,7 +169,7 @@ function byConnection({ slots }: SentTransaction): readonly {
   }));
 }
 
-/** The chain charges the whole fee even if a transaction fails in its block. */
+/** Counts the whole fee, which the chain charges even if a transaction fails in its block. */
 function countFees({ deps: { metrics } }: SubmitterState, sent: SentTransaction): void {
   for (const { connection_id, share } of byConnection(sent))
     metrics.fees.inc({ connection_id }, Number(sent.tx.feeAmount) * share);

@@ -17,9 +17,9 @@ export type Stage =
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
-  /** Local height of the broadcast. */
+  /** Local height at which the result's transaction was broadcast. */
   readonly sentAt: bigint;
-  /** Expected gas. */
+  /** Gas that the result's transaction is expected to use. */
   readonly gas: bigint;
 }
 
@@ -32,7 +32,7 @@ type PipelineEvent =
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
-/** Returns the stage after an event. Throws if the event is impossible in this stage, which would be a bug. */
+/** Returns a result's stage after an event. Throws if the event is impossible in the current stage, which would be a bug. */
 function nextStage(stage: Stage, event: PipelineEvent): Stage {
   switch (event.kind) {
     case "prove":
@@ -55,18 +55,18 @@ function nextStage(stage: Stage, event: PipelineEvent): Stage {
       if (stage.kind !== "resolved") return { kind: "resolved", outcome: event.outcome };
       break;
   }
-  throw new Error(`a result cannot go from ${stage.kind} by ${event.kind}`);
+  throw new Error(`event ${event.kind} is impossible in stage ${stage.kind}`);
 }
 
-/** A result that is being read. */
+/** An expected result, i.e. a result that a worker is still reading and proving. */
 export interface ExpectedEntry {
   readonly id: number;
   readonly result: ExpectedResult;
-  /** Only the pipeline changes the stage. */
+  /** The result's current stage, which only the pipeline may change. */
   readonly stage: Stage;
 }
 
-/** A proven result with the submitter's data about it. */
+/** A proven result, with the submitter's data about the result. */
 export interface Entry {
   readonly id: number;
   readonly result: ProvenResult;
@@ -76,14 +76,14 @@ export interface Entry {
   simulations: number;
 }
 
-/** A query's results, by stage. */
+/** A query's unresolved results, grouped by stage. */
 export interface QueryEntries {
-  /** Oldest first. */
+  /** Results that are being read, oldest first. */
   readonly expected: readonly ExpectedEntry[];
-  /** At most one result for a KV query; in chain order for a TX query. */
+  /** Queued results: at most one for a KV query; in chain order for a TX query. */
   readonly queued: readonly Entry[];
   readonly planned: readonly Entry[];
-  /** Broadcasting or in flight. */
+  /** Results whose transaction is being broadcast or is in flight. */
   readonly sent: readonly Entry[];
 }
 
@@ -154,7 +154,7 @@ export function createPipeline() {
         enter({ id: lastId, result, stage }, stage);
         return lastId;
       }),
-    /** Resolves expected results that have not been proven. Ignores the ids of other results. */
+    /** Resolves expected results that have not been proven, and ignores the ids of other results. */
     giveUp: (ids: readonly number[]): void => {
       for (const id of ids) {
         const entry = entries.get(id);
@@ -189,7 +189,7 @@ export function createPipeline() {
     },
     /**
      * Moves proven entries to a stage other than the queue. Throws if a KV query would have two results in flight or a TX result
-     * would overtake another result of its query. Either would be a bug.
+     * would overtake another result of its query, either of which would be a bug.
      */
     apply: (
       moved: readonly Entry[],

@@ -19,9 +19,9 @@ export interface PlanOptions {
 }
 
 /**
- * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
+ * Packs entries into transactions of about equal size. `entries` must be in order of need. Entries beyond the capacity are omitted.
  *
- * - A result that is still being read takes up capacity but is not put into a transaction. If it took up none, a faster
+ * - A result that is still being read takes up capacity but is not put into a transaction. Without this reserved capacity, a faster
  *   connection's results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
  * - All planned results of a TX query are in one transaction. The query's other results follow once that transaction is
@@ -51,7 +51,7 @@ export function planTransactions(
   return oneTransactionPerQuery(planned);
 }
 
-/** Returns the longest prefix that fits the capacity, but at least one entry. Each transaction adds its fixed gas. */
+/** Returns the longest prefix that fits the capacity together with its transactions' fixed gas, but at least one entry. */
 function withinCapacity(
   entries: readonly (Entry | ExpectedEntry)[],
   options: PlanOptions,

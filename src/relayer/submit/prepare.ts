@@ -29,14 +29,13 @@ import { minInt } from "../../platform/base/integers.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 /**
- * Plans and simulates transactions for queued results, as many as fit in one block together with the prepared transactions.
- * Returns true if it planned any transaction. Resolves the results as unsent if the node cannot simulate. Throws the signal's
- * reason.
+ * Plans and simulates transactions for queued results, as many as fit in one block together with the prepared transactions. Returns
+ * true if any transaction was planned. Resolves the results as unsent if the node cannot simulate. Throws only on abort.
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
   for (const entries of planned) state.pipeline.apply(entries, { kind: "plan" });
-  // The queries' next results may be proven from now on.
+  // Wake the workers, which may now prove these queries' next results.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
   // Add all transactions together, so that the first is not broadcast a round trip before the others.
@@ -103,8 +102,8 @@ function stillAhead(
 }
 
 /**
- * Returns the prepared results that must let `ready` go first: the results that no longer fit in the block and, while the price is
- * above the ceiling, the results that are not urgent.
+ * Returns the prepared results that rank behind `ready`: the results that no longer fit in the block and, while the price is above
+ * the ceiling, the results that are not urgent.
  */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
@@ -176,11 +175,11 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 }
 
 /**
- * Simulates one transaction. If it fails, applies the failure and returns undefined.
+ * Simulates one transaction. If the simulation fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of their
- * messages, so a pending client update does not exist in it. Every simulation therefore starts with the updates, including updates
- * that the broadcast omits.
+ * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
+ * messages, and thus no pending client update. Every simulation therefore starts with the updates, including updates that the
+ * broadcast omits.
  */
 async function simulate(
   state: SubmitterState,

@@ -17,8 +17,8 @@ import { GAS_PER_KEY } from "../result/proven-result.ts";
 
 const LIMITS_MS = 60_000;
 /**
- * Pauses between lookups of transactions in flight after a new block, because a node indexes a block's transactions slightly after
- * the block.
+ * Delays in ms between the first lookups of transactions in flight after a new block. A node indexes a block's transactions shortly
+ * after it publishes the block, so the first lookup may be too early.
  */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
@@ -110,7 +110,7 @@ async function changedSince(
 }
 
 interface Rhythm {
-  /** Aborted if the local chain was reset since the last step. */
+  /** Signal that is aborted if the local chain was reset since the last step. */
   resetSignal: AbortSignal;
   height: bigint;
   lookUps: number;
@@ -147,7 +147,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
-  // A block has arrived, or transactions have become final, since the budget was planned.
+  // Plan the budget again if a block has arrived or transactions have become final since the last plan.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
   // Send nothing new until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
@@ -166,7 +166,7 @@ async function lookUp(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal
 
 function pauseMs(state: SubmitterState, { lookAtMs }: Rhythm): number {
   const { height, clock } = state.deps;
-  // Lookups need a height.
+  // Transactions can be looked up only once the local height is known.
   if (state.sent.length > 0 && height.now() > 0n)
     return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, lookAtMs - clock.monotonicMs()));
   return hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS;
@@ -177,9 +177,9 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
 }
 
 /**
- * Forgets everything from before a reset of the local chain. Drops all results, because their queries' ids may belong to
- * other queries now, and their client updates may rely on consensus states that no longer exist. Their transactions in flight stay
- * until they are final, because a block may still include them.
+ * Forgets everything from before a reset of the local chain. Drops all results, because their queries' ids may belong to other
+ * queries now, and their client updates may rely on consensus states that no longer exist. Transactions in flight remain until they
+ * are final, because a block may still include them.
  */
 function forgetChain(state: SubmitterState): void {
   for (const entry of [...unsent(state), ...state.pipeline.sent()])
@@ -191,7 +191,7 @@ function forgetChain(state: SubmitterState): void {
 }
 
 /**
- * Reads the fee market after each new block and, at startup, once the block limits have been read. Nothing is sent before that.
+ * Reads the fee market after each new block and, before anything is sent, at startup once the block limits have been read.
  */
 async function followMarket(
   state: SubmitterState,
@@ -209,7 +209,7 @@ async function followMarket(
   if (isNew || (isFirst && market.params() !== undefined)) await readMarket(state, height, signal);
 }
 
-/** Maximum number of concurrent fee market reads, so that a slow node does not accumulate them. */
+/** Maximum number of concurrent fee market reads, so that reads do not accumulate on a slow node. */
 const MAX_MARKET_READS = 3;
 
 /**
@@ -240,7 +240,7 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // The next height triggers another read. Until several reads have failed, compute the market from the last known state.
+    // The next block triggers a new read of the fee market. Until several reads have failed, compute it from the last known state.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;
@@ -301,14 +301,14 @@ function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/** Reads the price before a broadcast needs it. Doesn't wait for the read if the previous height's price is still good enough. */
+/** Reads the gas price before a broadcast. Doesn't wait for the read if the previous height's price is still good enough. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);
     state.pace.price = { height, gasPrice };
     state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
-  // Ignore errors, because they recur at the next height, when the known price is too old.
+  // Ignore errors here: if they persist, the read at the next height fails too, and the known price is then too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
   else await read();
 }
@@ -337,14 +337,14 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
 /** Forgets what was learned about queries that have been removed. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // String keys belong to client updates.
+  // Keys that are strings belong to client updates, whose gas estimates are still needed.
   gas.keepOnly((key) => typeof key === "string" || !isGone(key));
   for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
   order.forget(isGone);
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
-/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. The values are read again later. */
+/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. Later cycles read the values again. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
     resolve(state, entry, { kind: "unsent", reason: errorText(error), error });

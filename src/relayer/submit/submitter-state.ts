@@ -39,7 +39,7 @@ export interface SubmitterOptions {
   readonly limits: BatchLimits;
   /** Share of a block that all transactions in flight may use together, per mille. */
   readonly blockSharePermille: bigint;
-  /** Number of connections, at least 1. */
+  /** Number of configured connections, at least 1, among which a block's gas is divided. */
   readonly connections: number;
   readonly gasPrice: GasPricePolicy;
 }
@@ -71,18 +71,18 @@ export interface SubmitterState {
   readonly deps: SubmitterDeps;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** Number of blocks by which each connection must read early because of its durations, by connection id. */
+  /** Look-ahead, in blocks, that each connection's durations require, by connection id. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
   readonly margin: GasMargin;
   readonly market: Market;
   readonly block: BlockBudget;
-  /** Limits on one transaction. The limits shrink while the node refuses transactions as too large. */
+  /** Gas and size limits of one transaction, which shrink while the node refuses transactions as too large. */
   readonly batch: BatchBudget;
   /** Simulated transactions, in the order of their plans. */
   prepared: readonly Prepared[];
-  /** Transactions in flight, by sequence. */
+  /** Transactions in flight, in ascending order of their account sequences. */
   sent: readonly SentTransaction[];
   /** Keys of included client updates, newest last. */
   readonly included: Set<string>;
@@ -94,11 +94,11 @@ export interface SubmitterState {
 /** The submitter's data about queries, including queries without a result in the pipeline. */
 interface QueryMarks {
   /**
-   * Group of each query whose transaction failed because of another or an unknown result, by query id. Groups are tried
+   * Group of each query whose transaction failed because of another or an unknown result, by query id; each group is tried
    * separately.
    */
   readonly isolated: Map<bigint, string>;
-  /** TX queries with an unsent result. Later results of the same search must not be sent either. */
+  /** TX queries with an unsent result, whose later results from the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
   /** Queries whose last results must be read from the chain, because another relayer has sent results. */
   readonly unread: Set<bigint>;
@@ -118,7 +118,7 @@ interface Pace {
   broadcastMs: number;
   /** Nothing is sent below this height, unless the price is known to exceed the refused price `offered`. */
   heldBelow: bigint;
-  /** The price of the last broadcast. */
+  /** The gas price offered in the last broadcast. */
   offered: Dec18;
   /** Nothing is simulated below this height, because the node expected a different sequence in a simulation. */
   simulatedFrom: bigint;
@@ -130,7 +130,7 @@ interface Pace {
   muteSinceMs: number | undefined;
 }
 
-/** Creates a submitter's state without results. */
+/** Creates the state of a submitter that has no results and no transactions yet. */
 export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
   const { market } = deps;
   const state: SubmitterState = {
@@ -188,7 +188,7 @@ export function urgentRule(state: SubmitterState, query: RegisteredQuery): Urgen
   return urgentRules(state)(query);
 }
 
-/** Returns a function like {@link urgentRule} for many queries, which reads the price only once. Valid until the next `await`. */
+/** Returns {@link urgentRule} for many queries, which reads the price only once; valid until the next `await`. */
 export function urgentRules({
   deps,
   market,
@@ -204,9 +204,9 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that has not been broadcast and follows this number of unsent results of the same query. */
+/** Returns the {@link Need} of a result that is not broadcast yet and follows this many unsent results of the same query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // A result contains its query as of the time of the read. The query may have been answered since.
+  // A result contains its query as of the time of the read, but the query may have been answered since.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);
@@ -235,7 +235,7 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Records whether a request reached a node, i.e. whether the node accepted or evaluated it. */
+/** Records whether a request reached a node, i.e. whether the node accepted or evaluated the request. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }

@@ -26,13 +26,13 @@ import { upperHex } from "../../platform/base/bytes.ts";
 
 /** Sends the proven results from all connections to the local chain and tracks them until a block includes them. */
 export interface Submitter extends ResultSubmitter {
-  /** Returns the gas per result that the submitter has learned for a query; undefined if it has learned none. */
+  /** Returns the gas per result that the submitter has learned for a query; undefined if nothing has been learned yet. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
   /** Forgets that earlier broadcasts reached no node. Call `beginTerm` when this process starts to send. */
   readonly beginTerm: () => void;
-  /** Returns the submitter's status. O(n) for n results in the pipeline. */
+  /** Returns the submitter's status, in O(n) time for n results in the pipeline. */
   readonly status: () => SubmitterStatus;
-  /** Runs until the signal aborts. Never rejects. */
+  /** Sends results until the signal aborts, then resolves; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -103,9 +103,9 @@ interface Capacity {
 }
 
 /**
- * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a
- * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise,
- * the connection would read small groups of queries one after another, and each group would cost a cycle's round trips.
+ * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a look-ahead of 2
+ * adds another block. The capacity is 0 while most of the connection's share of that block is taken. With a nonzero capacity, the
+ * connection would then read small groups of queries one after another, and each group would cost a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -240,11 +240,11 @@ function statusOf(state: SubmitterState) {
   return {
     /** Transactions that were broadcast but are not final, in order of their sequence. */
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
-      /** Transaction hash in upper-case hex. */
+      /** The transaction's hash in upper-case hex, as block explorers show it. */
       hash: upperHex(tx.hash),
       sequence: tx.sequence,
       results: slots.filter(({ kind }) => kind === "result").length,
-      /** Expected gas used. */
+      /** Gas that the transaction is expected to use, not its gas limit. */
       gas: expected,
       bytes: tx.size,
     })),

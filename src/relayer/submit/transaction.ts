@@ -13,29 +13,29 @@ export type Slot =
   | { readonly kind: "result"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate };
 
-/** A simulated transaction before its broadcast. */
+/** A transaction that has been simulated but not broadcast. */
 export interface Prepared {
   readonly entries: readonly Entry[];
   /** Simulated gas of all entries, without client updates. */
   readonly gas: bigint;
-  /** Simulated gas, including the client updates. */
+  /** Simulated gas of the whole transaction, including client updates. */
   readonly simulated: bigint;
-  /** True if the transaction contains all the simulated entries. If it does not, its gas is an estimate. */
+  /** True if the transaction contains all the simulated entries; otherwise, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
 export interface SentTransaction {
   readonly tx: FlightTx;
   readonly slots: readonly Slot[];
-  /** Expected gas used. */
+  /** Gas that the transaction is expected to use. */
   readonly gas: bigint;
-  /** Local height of the transaction's broadcast. */
+  /** Local height at which the transaction was broadcast. */
   readonly sentAt: bigint;
   /** True if the transaction contains all the simulated results. */
   readonly isWhole: boolean;
   /** Keys of the client updates in earlier transactions that this transaction relies on. */
   readonly reliesOn: ReadonlySet<string>;
-  /** True if one of the results is isolated, because it may make the transaction fail. */
+  /** True if one of the results is isolated, i.e. may make the transaction fail. */
   readonly isIsolated: boolean;
   /** Tells the gate that the transaction costs nothing and so does not count toward spending limits. */
   readonly release: () => void;
@@ -56,21 +56,20 @@ export function layOut(
   });
 }
 
-/** Returns the slots' messages. `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
+/** Returns the slots' messages, with `typeUrl` as the type URL of `MsgSubmitQueryResult`. */
 export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
   return slots.map((slot) =>
     slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
   );
 }
 
-/** Returns the transaction reduced to these entries. */
+/** Returns the transaction reduced to these entries, with its gas adjusted. */
 export function cutTo(state: Gas, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);
   return { entries, gas, simulated: prepared.simulated - prepared.gas + gas, isWhole: false };
 }
 
-/** The submitter's gas estimates. */
 interface Gas {
   readonly gas: GasEstimates;
 }
@@ -88,7 +87,7 @@ export function gasOfEntries(gas: Gas, entries: readonly Entry[]): bigint {
   return GAS_PER_TRANSACTION + gasOf(gas, entries);
 }
 
-/** Returns the key under which an entry's gas is learned, and the guess that applies until it has been learned. */
+/** Returns the key under which an entry's measured gas is stored, and the initial estimate to use before the first measurement. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: result.query.id, guess: result.gasGuess };
 }

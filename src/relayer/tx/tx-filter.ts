@@ -4,13 +4,13 @@ import type { BlockRange } from "../../cosmos/client/chain-client.ts";
 import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
 export interface TxCondition {
-  /** Event type and attribute, for example "transfer.recipient". Also "tx.height" and "tx.hash". */
+  /** Event type and attribute, for example "transfer.recipient", or one of "tx.height" and "tx.hash". */
   readonly field: string;
   readonly op: "=" | ">" | ">=" | "<" | "<=";
   readonly value: string | bigint;
 }
 
-/** Maximum length of a query, in characters. CometBFT refuses longer queries. */
+/** Maximum length of a query, in characters, because CometBFT refuses longer queries. */
 const MAX_QUERY_LENGTH = 512;
 
 const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
@@ -23,7 +23,7 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 
 /**
  * Parses a TX query's JSON filter (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may be in upper or
- * lower case. Values are strings or integers. `null` is the empty filter. The error names the invalid condition.
+ * lower case, and values are strings or integers. The text `null` means an empty filter. The returned error names the invalid condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
@@ -60,8 +60,8 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. It omits conditions that the
- * query language cannot express. The search may therefore find too many transactions, so filter the results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. Omits conditions that the query
+ * language cannot express. The search may therefore find too many transactions, so filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -81,10 +81,10 @@ export function isWholeText(conditions: readonly TxCondition[], range: BlockRang
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  // A tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
+  // An event tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
-  // The query language orders only numbers. A node rejects the entire query if a string follows "<" or ">".
+  // CometBFT's query language can order only numbers. A node rejects the entire query if a string follows "<" or ">".
   if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
   // The query language has no way to escape a quote in a string.
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
@@ -101,8 +101,8 @@ export interface FilteredTx {
 /**
  * Returns true if each condition matches at least one attribute of at least one event.
  *
- * Some nodes require that a single event matches all conditions. This rule is less strict, so it never drops a transaction that a
- * node finds for the complete filter.
+ * Some nodes require that a single event matches all conditions. This function is less strict, so it never drops a transaction that
+ * a node finds for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>

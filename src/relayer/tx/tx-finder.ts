@@ -13,12 +13,12 @@ import { RelayError } from "../chain/relay-error.ts";
 import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import { badBlock, type FoundTx } from "./tx-prover.ts";
 
-/** Maximum number of blocks in one search. The next cycle continues where the search ended. */
+/** Maximum number of blocks in one search; the next cycle continues where the search ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Maximum number of pages for a single block that exceeds the limits above. An endpoint that returns more is broken. */
+/** Maximum number of pages for a single block that exceeds the limits above; an endpoint that returns more is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
@@ -29,7 +29,7 @@ export interface TxSearch {
 }
 
 interface FoundTxs {
-  /** The found transactions, in chain order. */
+  /** Matching transactions, ordered by height and then by index in the block. */
   readonly found: readonly FoundTx[];
   /** All heights in the range up to this height have been searched completely. */
   readonly upTo: bigint;
@@ -41,7 +41,7 @@ interface FoundTxs {
  *
  * Contracts receive transactions in chain order, and the journal stores progress as a single height, so a search must cover
  * complete blocks in ascending order. A search that exceeds its limits therefore ends before the last block that it read, unless
- * that is its only block, which is then read to its end.
+ * this block is the only one, which is then read to its end.
  */
 export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
@@ -195,7 +195,7 @@ const COUNTS_AT_ONCE = 10;
 /** Number of remembered heights, enough for two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
-/** Counts the transactions in a range. Returns 0 if no endpoint can count them, because a gateway may not offer the method. */
+/** Counts the transactions in a range of blocks. Returns 0 if no endpoint can count them, because a gateway may not offer the method. */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
@@ -269,8 +269,8 @@ export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
 }
 
 /**
- * Number of blocks per scan. Each block costs one call, or two if a transaction matches or no endpoint can count transactions.
- * The next cycle continues where the scan ended.
+ * Maximum number of blocks that one scan reads. Each block costs one call, or two if a transaction matches or no endpoint can count
+ * transactions. The next cycle continues where the scan ended.
  */
 export const MAX_BLOCKS_PER_SCAN = 200n;
 const BLOCKS_AT_ONCE = 8n;

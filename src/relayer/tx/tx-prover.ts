@@ -19,7 +19,7 @@ export type FoundTx = SearchedTx & { readonly proof: NonNullable<SearchedTx["pro
 type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
 
 interface HeaderPair {
-  /** The header of the transaction's block. */
+  /** Header of the block that contains the transaction. */
   readonly header: Any;
   readonly nextHeader: Any;
 }
@@ -53,7 +53,7 @@ function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] 
   throw badBlock(own.height, "its results do not match the next header");
 }
 
-/** Returns a transaction's proven result. Throws `RelayError` "bad-block" if the search returned a failed transaction. */
+/** Returns a transaction's execution result. Throws `RelayError` "bad-block" if the search returned a failed transaction. */
 function requireSuccess(
   { hash, index }: FoundTx,
   { own, results }: Pick<ProvingBlock, "own" | "results">,
@@ -63,7 +63,7 @@ function requireSuccess(
   throw badBlock(own.height, `transaction ${toHex(hash)} did not succeed`);
 }
 
-/** Verifies a transaction's inclusion proof. Throws `RelayError` "bad-block". */
+/** Verifies a transaction's inclusion proof against the block header's data hash. Throws `RelayError` "bad-block" if it is invalid. */
 export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
   const { total, index, leafHash, aunts } = found.proof.proof;
@@ -98,7 +98,7 @@ function txQueryResult(found: FoundTx, deliveryProof: Proof, headers: HeaderPair
           aunts: [...proof.proof.aunts],
         },
         deliveryProof,
-        // The results hash does not cover log, info and events. Omit them to save bytes.
+        // The results hash does not cover log, info and events, so omit these fields to save bytes.
         response: {
           code: result.code,
           data: result.data ?? new Uint8Array(),
@@ -124,8 +124,8 @@ interface ProvenTxResult {
 }
 
 /**
- * Builds results with verified proofs. A prover reads each header and each block's results only once, so create one prover per
- * cycle.
+ * Builds TX query results and verifies their proofs. A prover reads each header and each block's results only once, so create one prover
+ * per cycle.
  */
 export type TxProver = ReturnType<typeof createTxProver>;
 
@@ -190,7 +190,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     wrongEndpoints: (): number => wrong.size,
     /**
      * Returns results for transactions, with proofs that block `height` included and executed each transaction. Throws
-     * `RelayError` ("no-trusted-height", "bad-block") and `ClientError`.
+     * `RelayError` with code "no-trusted-height" or "bad-block", and passes on a `ClientError` from a read.
      */
     prove: async (height: bigint, txs: readonly FoundTx[]): Promise<readonly ProvenTxResult[]> => {
       const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);

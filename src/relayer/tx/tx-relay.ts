@@ -52,7 +52,7 @@ const GAS_GUESS = 8n * GAS_PER_KEY;
 interface Relaying extends Relay {
   readonly state: QueryState;
   readonly range: RelayedRange;
-  /** Number of results without an outcome. */
+  /** Number of offered results whose outcome is not known yet. */
   pending: number;
   included: number;
   /** True if every transaction with an outcome so far was included or became a dead letter. */
@@ -81,9 +81,8 @@ interface Relay {
 }
 
 /**
- * Passes one search's transactions to the submitter in order and returns immediately. Once all transactions have an outcome,
- * stores the search's progress and marks the query as searched. Until then, the query has queued or in-flight results, and no
- * other search starts.
+ * Passes one search's transactions to the submitter in order and returns immediately. Once all transactions have an outcome, stores
+ * the search's progress and marks the query as searched. While the query has queued or in-flight results, no other search starts.
  */
 export function relayRange({ worker, deps }: Relay, state: QueryState, range: RelayedRange): void {
   const { batch } = worker.settings;
@@ -135,7 +134,7 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
   } else if (outcome.kind !== "refused" || !rejectForGood(relaying, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
-    // Later transactions must not overtake this one. The later transactions' outcomes arrive within this call.
+    // Later transactions must not overtake this one. `withdraw` reports the later transactions' outcomes before it returns.
     worker.submitter.withdraw(ids.queryId);
   }
   relaying.pending -= 1;

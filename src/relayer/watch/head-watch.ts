@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 
-/** A chain's newest known block. Ages are in ms. */
+/** A chain's newest known block, with ages in ms. */
 export type HeadView = ReturnType<HeadWatch["view"]>;
 
 /** A block that a status or a WebSocket notice reported. */
@@ -15,7 +15,7 @@ export type HeadWatch = ReturnType<typeof createHeadWatch>;
 /** Maximum number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** If a chain reports a lower height for this long, it was reset. Until then, an endpoint probably lags. */
+/** A chain that reports a lower height for this long was reset; until then, an endpoint probably lags. */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
@@ -42,7 +42,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
 
-  /** Records a node's newest block. A `latestTimeNs` of 0 means that the block's time is unknown. */
+  /** Records a node's newest block and the time of this read. A `latestTimeNs` of 0 means that the block's time is unknown. */
   const record = (block: SeenBlock): void => {
     const nowMs = clock.monotonicMs();
     [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
@@ -61,7 +61,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   return {
     record,
-    /** Forgets all blocks, because the chain was reset. The next recorded block is then the first. */
+    /** Forgets all blocks after a reset of the chain, so that the next recorded block is the first. */
     reset: (): void => {
       marks.clear();
       [height, blockTimeMs, lowerSinceMs, timed] = [undefined, undefined, undefined, undefined];
@@ -73,15 +73,15 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
     view: () => {
       const nowMs = clock.monotonicMs();
       return {
-        /** Undefined before the first status. */
+        /** Height of the newest known block; undefined before the first status. */
         height,
         /** Time in the newest block's header, as Unix time in ms; undefined if unknown. */
         blockTimeMs,
         /**
          * Chain time, as Unix time in ms: the newest known block time, plus the time since that block was seen. The chain uses its
-         * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the
-         * first known block time, this is the machine's time. The value is rounded, because the store takes integers and the
-         * monotonic clock has fractions.
+         * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. While no block
+         * time is known, the value is this machine's time. The value is rounded, because the store takes integers and the monotonic
+         * clock has fractions.
          */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         /** Time without a new block; undefined before the first status. */
@@ -137,7 +137,7 @@ export interface HeightMark {
 /** Number of blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 
-/** Creates an empty list of when a chain's newest heights were first seen. Above `capacity` marks, drops the oldest. */
+/** Creates an empty list of the times at which a chain's newest heights were first seen. Drops the oldest marks beyond `capacity`. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {

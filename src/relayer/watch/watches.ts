@@ -20,7 +20,7 @@ export interface ConnectionWatch extends WatchedConnection {
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches apart from its queries. Cycles and the poller write to it, and the API reads it. */
+/** Everything that the relayer watches apart from its queries. Cycles and the poller write these states, and the API reads them. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -50,15 +50,15 @@ export function createWatches(
   };
 }
 
-/** The account that pays the fees. */
+/** The account from which the relayer pays transaction fees, and the denomination of these fees. */
 interface Account {
-  /** Bech32 address of the account. */
+  /** Bech32 address with the local chain's prefix. */
   readonly address: string;
   readonly denom: string;
 }
 
 export interface AccountView extends Account {
-  /** Undefined before the first read. */
+  /** The account's balance; undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Why the node refuses transactions for lack of funds; undefined if it refuses none, or if coins have arrived since then. */
   readonly unpaid: string | undefined;
@@ -70,7 +70,7 @@ export interface AccountView extends Account {
 
 /** Reads the account's balance and determines whether it is sufficient. */
 interface AccountWatch extends FundsWatch {
-  /** Reads the balance. Rejects only on abort. */
+  /** Reads the balance; rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => AccountView;
 }
@@ -117,7 +117,7 @@ function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean 
 }
 
 export interface ClientReading extends LightClientState {
-  /** For example "Active", "Expired" or "Frozen". */
+  /** The light client's status, for example "Active", "Expired" or "Frozen". */
   readonly status: string;
   /** Time of the newest consensus state, as Unix time in ms. */
   readonly consensusTimeMs: number;
@@ -148,7 +148,7 @@ export function createClientWatch(
   let view: Omit<ClientView, "sinceReadMs"> = { reading: undefined, error: undefined };
   let readAtMs = clock.monotonicMs();
   return {
-    /** Reads the client. Rejects only on abort. */
+    /** Reads the light client; rejects only on abort. */
     read: async (signal: AbortSignal): Promise<void> => {
       try {
         view = { reading: await readClient(local, connectionId, signal), error: undefined };
@@ -211,7 +211,7 @@ export interface PolledChain {
 interface WatchPollerDeps {
   readonly watches: Watches;
   readonly local: PolledChain;
-  /** Remote chains by connection id. */
+  /** Remote chains to poll, by connection id. */
   readonly remotes: ReadonlyMap<string, PolledChain>;
   readonly clock: Clock;
 }

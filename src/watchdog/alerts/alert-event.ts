@@ -2,15 +2,15 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** A complete notification about one alert. A notification never changes once it is queued. */
+/** A notification about one alert, with everything that a channel needs to send it. Queued notifications are immutable. */
 export const alertEvent = z.strictObject({
   /** Id of the event, stable across restarts so that receivers can recognize a repeated notification. */
   id: z.string(),
-  /** Key of the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
+  /** Key shared by all events of one alert, even if two watchdogs watch the same validator. */
   key: z.string(),
-  /** Name of the alert's condition, e.g. "sidecar-down". */
+  /** Name of the alert's condition, such as "sidecar-down". */
   alert: z.string(),
-  /** A "reminder" repeats a firing alert. An "escalated" event notifies additional people because nobody acknowledged the alert. */
+  /** A "reminder" repeats the last notification. An "escalated" event notifies additional people because nobody acknowledged the alert. */
   kind: z.enum(["firing", "reminder", "escalated", "resolved"]),
   severity: z.enum(SEVERITIES),
   validator: z.string(),
@@ -39,7 +39,7 @@ export type AlertEvent = Readonly<z.output<typeof alertEvent>>;
 
 export type EventKind = AlertEvent["kind"];
 
-/** An alert's current state, for receivers that track alerts themselves (e.g. Alertmanager). */
+/** An alert's current state, for Alertmanager and other receivers that track alerts themselves. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
   /** When the alert was resolved; absent while it is firing. */
@@ -48,7 +48,7 @@ export interface CurrentAlert {
   readonly acknowledged?: string | undefined;
 }
 
-/** Returns an alert's key, which never contains spaces. */
+/** Returns the key that identifies an alert across all validators and chains, as "chain/validator/alert" without spaces. */
 export function alertKey(chainId: string, validator: string, alert: string): string {
   return `${chainId}/${validator}/${alert}`;
 }

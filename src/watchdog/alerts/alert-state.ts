@@ -11,11 +11,11 @@ export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
 /** Notifications sent about an alert so far. */
 const notifiedState = z.strictObject({
-  /** Number of reminders sent. */
+  /** Number of reminders sent since the first notification. */
   reminders: z.number(),
   /** Time of the first notification; absent in state stored by older versions. */
   firstAtMs: z.number().exactOptional(),
-  /** The condition's badness at the last notification. */
+  /** How bad the condition was at the last notification; see `ConditionResult.badness`. */
   badness: z.number().optional(),
   /** The most recently queued notification. */
   event: alertEvent,
@@ -23,11 +23,11 @@ const notifiedState = z.strictObject({
 
 export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
 
-/** The state of one validator's alert. Inactive alerts have no state. Times are wall-clock ms. */
+/** The state of one validator's pending, firing or recently resolved alert. All times are wall-clock times in ms. */
 export const alertState = z
   .strictObject({
     validator: z.string(),
-    /** Name of the alert's condition, e.g. "sidecar-down". */
+    /** Name of the alert's condition, such as "sidecar-down". */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
     /** When an evaluation first found the condition active. */
@@ -39,18 +39,18 @@ export const alertState = z
     /** When the alert was resolved; absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
     /**
-     * The last evaluation's result with its values, phrased to end a sentence. For a resolved alert, this is the result that ended
-     * it.
+     * Explains the last evaluation's result with its values, phrased to end a sentence. A resolved alert keeps the explanation of
+     * why it ended.
      */
     reason: z.string(),
     badness: z.number().optional(),
     /**
-     * End of the grace period after the end of a cause. The alert stays pending until this time. Absent if no grace period applies.
+     * The alert stays pending until this time, when the grace period after the end of its cause is over; absent without a grace period.
      */
     heldUntilMs: z.number().optional(),
     /**
-     * Why the alert currently sends no notifications: "muted by sidecar-down", "silenced by …", "muted until …". Absent if the
-     * alert may send notifications.
+     * Why the alert currently sends no notifications, such as "muted by sidecar-down" or "silenced by …". Absent if the alert may
+     * send notifications.
      */
     quietReason: z.string().optional(),
     /** Notifications sent about the alert; absent if nothing has been sent. */
@@ -70,19 +70,18 @@ export const alertState = z
 
 export type AlertState = Readonly<z.output<typeof alertState>>;
 
-/** The time of one evaluation and the durations that it applies to an alert. */
+/** The time of an evaluation, and the alert's `for`, `resolve_for` and gap durations. */
 export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
   /**
-   * Longest gap between two active evaluations across which the condition is treated as continuously active. If `forMs` is longer
-   * than this, `forMs` applies instead.
+   * If two active evaluations are at most this far apart (or `forMs`, if longer), the condition is treated as active in between.
    */
   readonly gapMs: number;
 }
 
-/** The fields that identify a new alert. */
+/** The validator and the condition name, which identify a new alert. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
 /** How long a resolved alert is retained, so that Alertmanager learns of its end and people still see it on the page. */
@@ -169,7 +168,7 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the alerts that people have been notified of, with current reasons but without quiet alerts. */
+/** Returns the firing and recently resolved alerts that people were notified of, with current reasons. Omits suppressed firing alerts. */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -182,7 +181,7 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
 /** A record of an alert that fired, for reports. */
 export const pastAlert = z.strictObject({
   validator: z.string(),
-  /** Name of the alert's condition, e.g. "sidecar-down". */
+  /** Name of the alert's condition, such as "sidecar-down". */
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),
@@ -191,9 +190,9 @@ export const pastAlert = z.strictObject({
   firedAtMs: z.number(),
   /** When the alert was resolved; absent while it is firing. */
   resolvedAtMs: z.number().exactOptional(),
-  /** The reason when the alert fired. */
+  /** The condition's reason text at the time when the alert fired. */
   reason: z.string(),
-  /** Why no notification was sent when the alert fired: "silenced by …". Absent if notifications were allowed. */
+  /** Why no notification was sent when the alert fired, such as "silenced by …"; absent if notifications were allowed. */
   quietReason: z.string().optional(),
   /** The latest acknowledgement; absent if nobody acknowledged the alert. */
   acknowledged: acknowledgement.optional(),
@@ -207,8 +206,8 @@ export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 const MAX_ALERTS = 5000;
 
 /**
- * Records one validator's newly firing alerts, and the end times of alerts that have stopped firing. Returns the records, oldest
- * first.
+ * Records one validator's newly firing alerts, and the end times of alerts that have stopped firing. Returns the updated history,
+ * oldest record first.
  */
 export function recordAlerts(
   history: readonly PastAlert[],
@@ -243,7 +242,7 @@ export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T
   return isSame ? before : after;
 }
 
-/** Returns a key for one occurrence of a validator's alert, because the same condition can become active again later. */
+/** Returns a key for one occurrence of an alert. The start time is part of the key, because the same alert can fire again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

@@ -9,13 +9,13 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
-/** Unexplained bad blocks within this time of an incident are treated as its first or last blocks. */
+/** Unexplained bad blocks at most this long before or after an incident are added to the incident. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. The blocks of all returned
- * incidents add up to the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good
- * minutes have followed.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. The incidents' blocks add up to
+ * the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good minutes have
+ * followed.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -35,14 +35,14 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can be good, so the time seen ends with the last stored minute. Older minutes are not stored.
+  // Only minutes with blocks can be good, so the time seen ends with the last stored minute. Minute rollups are stored for 12 hours.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
   return [...incidents, ...scatteredOf(scattered)];
 }
 
-/** Merges each piece into an adjacent incident in `incidents`. Returns the remaining pieces. */
+/** Merges each piece into an adjacent incident in `incidents`. Returns the pieces that no incident adjoins. */
 function claim(
   pieces: readonly Incident[],
   incidents: Incident[],
@@ -57,7 +57,7 @@ function claim(
 }
 
 /**
- * Joins the incidents before and after a point in time. Merges incidents that span that point, and each month's scattered blocks.
+ * Joins the incidents before and after a point in time, merging incidents that span this point and each month's scattered blocks.
  */
 export function joinIncidents(
   past: readonly Incident[],
@@ -90,8 +90,7 @@ function withEnds(
 }
 
 /**
- * The times that decide whether an incident is over: the required time without bad blocks (`quietMs`), and the end of the time in
- * which blocks were seen (`toMs`).
+ * An incident is over if it is followed by `quietMs` without bad blocks. `toMs` is the end of the time for which blocks are known.
  */
 interface SeenTime {
   readonly quietMs: number;
@@ -136,7 +135,7 @@ function spanOf(a: Incident["blocks"], b: Incident["blocks"]): Incident["blocks"
   return a && b && { from: minInt(a.from, b.from), to: maxInt(a.to, b.to) };
 }
 
-/** Merges each month's scattered blocks into one incident without an end. */
+/** Merges each month's scattered blocks into one incident, which has no `end` text. */
 function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   return sequence(
     parts.map(({ fromMs, toMs, month, bad, cause }): Incident => ({ fromMs, toMs, month, bad, cause })),
@@ -188,8 +187,8 @@ export function alertCost(
 }
 
 /**
- * Returns the start of the data for a shift's report, at least a day before the shift, so that the report shows older ongoing
- * incidents from their start.
+ * Returns where a shift report's data must start: at least a day before the shift, so that incidents already ongoing appear from
+ * their start.
  */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
@@ -199,7 +198,7 @@ export type CostedIncident = Incident & { readonly cost: Cost };
 
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
-  /** The current month's assessment. If absent, costs ignore how the month is expected to end. */
+  /** The current month's assessment; if absent, costs in the current month are computed as for a closed month. */
   readonly assessment?: Assessment | undefined;
 }
 

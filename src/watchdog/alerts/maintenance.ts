@@ -53,7 +53,7 @@ const weekly = z.strictObject({
     .describe("the time of day at which the window starts, in UTC"),
 });
 
-/** Schema of one maintenance window: `{from, duration}` or `{days, at, duration}`. */
+/** Schema of a maintenance window, which is either `{from, duration}` or `{days, at, duration}`. */
 export const maintenanceField = z
   .union([once, weekly], {
     error: issueText(

@@ -6,12 +6,12 @@ import { missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { AlertState, PastAlert } from "./alert-state.ts";
 
-/** Missed blocks with a single cause. An incident ends once enough good minutes have passed or another cause takes over. */
+/** A series of missed blocks with the same cause. An incident ends once enough good minutes have passed or another cause takes over. */
 export interface Incident {
   /** Times of the first and last missed blocks, as precisely as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Heights of the first and last blocks of the ranges with bad blocks; absent if only their times are known. */
+  /** First and last height of the block ranges with misses; absent if only the times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint } | undefined;
   readonly bad: bigint;
   /** The month in which the blocks are counted. */
@@ -22,7 +22,7 @@ export interface Incident {
   readonly end?: string | undefined;
 }
 
-/** The cause of bad blocks that nothing explains. */
+/** The cause given to consecutive bad blocks that no alert or event explains. */
 export const NO_CAUSE = "no known cause";
 
 /** The cause of single unexplained bad blocks, e.g. on a busy machine. A month's scattered blocks form one incident. */
@@ -30,7 +30,7 @@ export const SCATTERED = "scattered";
 
 /** The fields of an alert that are needed to explain bad blocks. */
 export interface ExplainingAlert {
-  /** Name of the alert's condition, e.g. "sidecar-down". */
+  /** Name of the alert's condition, such as "sidecar-down". */
   readonly alert: string;
   /** When an evaluation first found the condition active. */
   readonly sinceMs: number;
@@ -40,7 +40,7 @@ export interface ExplainingAlert {
   readonly inhibits: readonly string[];
 }
 
-/** A validator's alerts, which of them cause others, and how the validator is paid. */
+/** A validator's alerts with their rules, and the policy by which the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
   readonly alerts: readonly {
@@ -77,7 +77,7 @@ export interface IncidentSource {
   readonly ledger: LedgerView;
   /** The alerts that may explain bad blocks, oldest first. */
   readonly alerts: readonly ExplainingAlert[];
-  /** Alerts that are not firing yet. They explain the bad blocks of the present, e.g. in the first minute of an outage. */
+  /** Alerts that are active but not firing yet, which explain the most recent bad blocks, e.g. in the first minute of an outage. */
   readonly pending?: readonly ExplainingAlert[];
   readonly policy: Pick<Policy, "quietMs">;
 }
@@ -88,9 +88,9 @@ export function byBegin(a: Incident, b: Incident): number {
 
 /**
  * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
- * minutes are also unknown. A cause is assigned no more bad blocks than there were blocks while the cause lasted. Causes apply in
- * the order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. The pieces are returned oldest first.
- * `stored` contains the stored minutes, starting with the hour of `fromMs`.
+ * minutes are also unknown. A cause never gets more bad blocks than were made while it lasted. Causes are tried in the order of
+ * {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link NO_CAUSE}. Returns the pieces in time order.
+ * `stored` contains the minute rollups, starting with the hour of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts, pending = [] }: IncidentSource,
@@ -114,7 +114,7 @@ export function piecesOf(
     .toSorted(byBegin);
 }
 
-/** Returns a function that finds the elements that belong to an hour. */
+/** Groups elements by hour, and returns a function that finds the elements of the hour starting at `startMs`. */
 function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: number) => readonly T[] {
   const hours = new Map<number, T[]>();
   for (const one of all) {
@@ -126,7 +126,7 @@ function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: num
   return (startMs) => hours.get(startMs / HOUR_MS) ?? [];
 }
 
-/** Returns the most precise data whose bad blocks add up to the period's bad blocks. */
+/** Splits a rollup into the most precise parts that account for all its bad blocks: ranges, minutes or the whole hour. */
 function partsOf(
   rollup: Rollup,
   spanMs: number,
@@ -143,7 +143,7 @@ function partsOf(
   return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
 }
 
-/** A period's blocks, some of which are bad. */
+/** A period's good and bad blocks, with the month in which they count. */
 type Blocks = MissRange & Pick<Incident, "month">;
 
 function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
@@ -184,7 +184,7 @@ function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
   return bad > SINGLE_BLOCKS && bad >= good;
 }
 
-/** A period whose bad blocks are attributed to a cause. */
+/** A period in which bad blocks are attributed to `cause`. */
 interface CauseRange {
   readonly cause: string;
   readonly fromMs: number;
@@ -192,23 +192,20 @@ interface CauseRange {
 }
 
 /**
- * A poll detects a failure within this time. Failing calls are detected later, once they make up most of the last five minutes'
- * calls.
+ * Maximum delay until a poll detects a failure. Failing calls are detected later, once most calls of the last five minutes have
+ * failed.
  */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/**
- * With a real node, calls already fail while the sidecar is stopping, and keep failing for a while after the sidecar or node is
- * back.
- */
+/** A node's calls already fail while the sidecar shuts down, and keep failing until the node has reconnected. */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
  * Returns the time ranges in which each cause applies, most precise cause first. Failures reported by alerts come first, beginning
  * with failures that no other alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason.
- * Alerts about the monthly count (rate, burn, risk) or about the watchdog's blind spots are consequences, not causes. Blocks during
- * a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
+ * Alerts about the monthly count (rate, burn, risk) or about sources that the watchdog cannot read are consequences, not causes.
+ * Blocks during a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -260,8 +257,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * Returns true for alerts about the monthly count, the watchdog and its blind spots, prices, upgrades, payments and closed ports.
- * None of these conditions causes missed blocks.
+ * Returns true for alerts about the monthly count, the watchdog, unreadable sources, prices, upgrades, payments and closed ports.
+ * Such alerts report symptoms and never explain missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

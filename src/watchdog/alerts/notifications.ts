@@ -7,7 +7,7 @@ import { eventLinks } from "./event-links.ts";
 import type { ChannelSettings } from "./outbox.ts";
 import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
-/** The additional people to notify when nobody acknowledges an alert. */
+/** Whom to notify, and when, if nobody acknowledges an alert. */
 export interface Escalation {
   /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. The step's channels receive only escalated alerts and the ends of these alerts. */
+/** The channels to notify once an alert has been unacknowledged for `afterMs`. They receive only escalated alerts and their resolution. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
@@ -28,8 +28,8 @@ interface Notification {
 }
 
 /**
- * Times between reminders for a firing alert, in ms, by severity. The last time applies to all later reminders. An empty list
- * means no reminders.
+ * Times between reminders for a firing alert, in ms, by severity. The last time applies to all later reminders. If the list
+ * is empty, no reminders are sent.
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
@@ -40,11 +40,11 @@ export interface NotificationOptions {
   readonly runbooks: string;
   /** Pages that notifications link to; absent if no page's URL is known. */
   readonly links?: PublicLinks;
-  /** The escalation of alerts that nobody acknowledges. If absent, alerts are not escalated. */
+  /** How alerts are escalated that nobody acknowledges; if absent, no alert is escalated. */
   readonly escalation?: Escalation;
 }
 
-/** The poll data from which notifications are planned. */
+/** The validator, the time and the costs on which notifications of one poll are based. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
@@ -68,7 +68,7 @@ interface PlanContext {
 
 /**
  * Decides which notifications are due for one alert, and records them in the alert's state. Acknowledged alerts are neither
- * repeated nor escalated. The end of an escalated alert is also sent to the channels to which the alert was escalated.
+ * repeated nor escalated. When an escalated alert is resolved, the channels of its escalation steps are notified too.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;
@@ -106,14 +106,14 @@ export function nextEscalationMs(
 }
 
 function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
-  // Don't escalate an alert about a settled outcome, because nobody can change the outcome.
+  // Don't escalate an alert whose outcome is final, because nobody can change it any more.
   if (rule.condition.isSettled === true) return false;
   if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
   const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
   return dueMs !== undefined && poll.nowMs >= dueMs;
 }
 
-/** If the badness grows by this factor after a notification, the next reminder is sent earlier. */
+/** If a condition's badness grows by this factor after a notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
 /** A worsening alert sends its next reminder after this fraction of the reminder interval. */
@@ -156,7 +156,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   return { ...alert, notified: { reminders, event, firstAtMs, badness } };
 }
 
-/** Creates an alert's event. The same alert and kind always produce the same id, even after a restart. */
+/** Creates the notification event for one alert. The same alert and kind always produce the same id, even after a restart. */
 function toEvent(
   alert: AlertState,
   kind: EventKind,

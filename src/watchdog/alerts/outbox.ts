@@ -9,35 +9,35 @@ export interface ChannelSettings {
   readonly minSeverity: Severity;
   readonly sendReminders: boolean;
   readonly sendResolved: boolean;
-  /** Time limit for one delivery. */
+  /** Time limit for one delivery attempt, in ms. */
   readonly deadlineMs: number;
 }
 
-/** A receiver that has moved from the configured id to a new id. */
+/** The configured id of a receiver that has moved, and its new id. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
 }
 
-/** An event that a certain channel has not accepted yet. */
+/** An event for one channel, stored until that channel accepts it. */
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** If present, the event is not sent again. */
+  /** Set once the watchdog has given up; the event is then sent again only on request. */
   readonly dead?: DeadLetter;
 }
 
-/** Why an event was never delivered. */
+/** When and why the watchdog gave up on delivering an event. */
 export interface DeadLetter {
-  /** When the last attempt was made. */
+  /** Wall-clock time of the last delivery attempt. */
   readonly atMs: number;
-  /** The last attempt's error, without secrets. */
+  /** Error text of the last delivery attempt, with all secrets redacted. */
   readonly reason: string;
 }
 
 export type LostDelivery = Delivery & { readonly dead: DeadLetter };
 
-/** Returns the dead letters, oldest first. */
+/** Returns the deliveries that the watchdog has given up on, oldest first. */
 export function deadLetters(outbox: readonly Delivery[]): readonly LostDelivery[] {
   return outbox.flatMap((one) => (one.dead === undefined ? [] : [{ ...one, dead: one.dead }]));
 }
@@ -54,7 +54,7 @@ export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   error: value(words, ({ dead }) => dead.reason),
 }));
 
-/** Selects dead letters by event id and by channel. An absent field matches all dead letters. */
+/** Selects dead letters by event id and by channel name. An absent field matches all of them. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;

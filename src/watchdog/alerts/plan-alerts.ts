@@ -28,7 +28,7 @@ export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig,
 
 export interface AlertsPlan {
   readonly state: AlertingState;
-  /** The events that people are notified of. Without channels, the events are only logged. */
+  /** The events to queue for the channels. If no channel is configured, they are only logged. */
   readonly events: readonly AlertEvent[];
 }
 
@@ -94,7 +94,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The cause whose recent end defers the alert; absent if the alert is not deferred. */
+  /** The recently ended cause that defers the alert; absent if the alert is not deferred. */
   readonly cause?: string;
 }
 
@@ -107,9 +107,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts whose
- * conditions are measured at this moment continue. Alerts with another cause that is still firing also continue, but muted. A cause
- * ends as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
+ * Ends alerts whose cause has ended, and defers alerts that may only be its aftermath until the grace period is over. Alerts about
+ * the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause counts as
+ * ended once its condition is clear, even before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -156,9 +156,9 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 }
 
 /**
- * Lets a cause fire early if an alert that it explains is about to notify people, so that they are notified of the cause instead.
- * If there are several causes, the cause that explains the others fires. A loss over hours never makes a cause fire early, because
- * the loss concerns the month rather than the current minute.
+ * Lets a pending cause fire early if one of its consequences is about to notify people, so that they are notified of the cause
+ * instead. Of several causes, the cause that explains the others fires. Alerts about losses over hours never make a cause fire
+ * early, because they concern the month rather than the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -222,7 +222,7 @@ function createQuietReasons(
   quiet: {
     readonly silences: readonly Silence[];
     readonly maintenance: readonly MaintenanceWindow[];
-    /** Other validators' firing alerts. */
+    /** Firing alerts of the other validators that this watchdog monitors. */
     readonly others: readonly AlertState[];
   },
 ): (alert: AlertState) => string | undefined {
@@ -254,6 +254,6 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
 interface EvaluatedPoll extends NotifiedPoll {
   /** Longest gap between two polls across which an active condition is assumed to stay active. */
   readonly gapMs: number;
-  /** Results by condition name. */
+  /** The poll's evaluation results, by condition name. */
   readonly results: ReadonlyMap<string, ConditionResult>;
 }

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 import type { AlertState } from "./alert-state.ts";
 
-/** Schema of a single line of text written by a person. */
+/** Schema of a note or name: one line of text, trimmed, with at most `limit` characters. */
 const oneLine = (limit: number) =>
   z
     .string()
@@ -13,21 +13,21 @@ const oneLine = (limit: number) =>
     .max(limit)
     .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
 
-/** Fields of an {@link AlertSelection} in a request. */
+/** Request fields that select alerts; see {@link AlertSelection}. */
 const selectionFields = {
   alerts: z.array(z.string()).max(100).default([]),
   validators: z.array(z.string()).max(1000).default([]),
 };
-/** The body of `POST /api/alerts/ack`. */
+/** Schema of the JSON body of `POST /api/alerts/ack`, which acknowledges the selected alerts. */
 export const acknowledgeRequest = z.strictObject({
   ...selectionFields,
   author: oneLine(100),
   note: oneLine(500),
 });
-/** The body of `POST /api/alerts/unack`. */
+/** Schema of the JSON body of `POST /api/alerts/unack`, which withdraws acknowledgements of the selected alerts. */
 export const withdrawRequest = z.strictObject(selectionFields);
 
-/** Selects alerts by condition name and by validator name. An empty list matches every name. */
+/** Selects alerts by condition name and by validator name, where an empty list matches every name. */
 export interface AlertSelection {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
@@ -77,7 +77,7 @@ export function withdrawAcknowledgements(alerts: readonly AlertState[], body: un
   return changeSelected(alerts, parsed.data, (alert) => ({ ...alert, acknowledged: undefined }));
 }
 
-/** Refuses a body that does not match its schema. `expected` is an example of a correct body. */
+/** Lists what is wrong with a request body. `expected` is an example of a correct body. */
 function refusal({ issues }: z.ZodError, expected: string): Refusal {
   const texts = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
   return { refused: `${texts.join("; ")}; send ${expected}` };
@@ -105,7 +105,7 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum length of a silence. People would forget about a longer silence. */
+/** Maximum duration of a silence, because people would forget about a longer silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /**
@@ -119,13 +119,13 @@ export const storedSilence = z.strictObject({
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
-  /** When the silence ends (exclusive). */
+  /** Wall-clock time at which the silence ends and its alerts may send notifications again. */
   endsAtMs: z.number(),
 });
 
 export type Silence = Readonly<z.output<typeof storedSilence>>;
 
-/** The body of `POST /api/silences`. */
+/** Schema of the JSON body of `POST /api/silences`, which creates a silence. */
 export const silenceRequest = z.strictObject({
   ...selectionFields,
   author: oneLine(100),

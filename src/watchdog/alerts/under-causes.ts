@@ -1,13 +1,13 @@
 import { formatMinute } from "../../platform/base/text.ts";
 
-/** Returns the name of the muting alert from a muted alert's quiet reason; undefined for other quiet reasons. */
+/** Extracts the muting alert's name from a reason like "muted by sidecar-down"; undefined for other quiet reasons. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
 
 const MUTED_UNTIL = "muted until ";
 
-/** Describes how long an alert stays muted after its cause has ended, e.g. "muted until 11:36 UTC". */
+/** Formats the end of the grace period after a cause, for example "muted until 11:36 UTC". */
 export function mutedUntilText(untilMs: number): string {
   return `${MUTED_UNTIL}${formatMinute(untilMs).slice(11)} UTC`;
 }
@@ -33,7 +33,7 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. The order is preserved. */
+/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. Preserves the alerts' order. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,
@@ -64,7 +64,7 @@ export function underCauses<T>(
 }
 
 /**
- * Lists an alert's consequences, e.g. "also: sidecar slow, prices missing (muted)". Returns an empty text if there are no
+ * Lists an alert's consequences, as in "also: sidecar slow, prices missing (muted)". Returns an empty text if there are no
  * consequences.
  */
 export function consequencesText(

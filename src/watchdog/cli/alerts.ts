@@ -64,7 +64,7 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // Older watchdogs don't send `resolved_at`.
+      // Watchdogs of older versions don't send `resolved_at`, so it defaults to null.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
@@ -75,7 +75,7 @@ const listReply = z.object({
     }),
   ),
   silences: z.array(silenceReply),
-  // Older watchdogs don't send `dead_letters`.
+  // Watchdogs of older versions don't send `dead_letters`, so the list defaults to empty.
   dead_letters: z
     .array(
       z.object({
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // Also read the preceding 28 days, which the forecast needs. The rules alone would need only three days.
+    // Also read the 28 days before the month, because the forecast needs them. The rules alone need only three days.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

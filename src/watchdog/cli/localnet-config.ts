@@ -7,7 +7,7 @@ import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/confi
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** The first path segment of the chain's own modules. */
+  /** First path segment of the chain's own modules in REST queries (`module` in the configuration). */
   readonly chainName: string;
   /** Bech32 addresses of the validator that runs the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;

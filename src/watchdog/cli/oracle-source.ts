@@ -70,7 +70,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
   };
 }
 
-/** Reads the configuration file. Without a file, all settings have their default values. */
+/** Reads the watchdog's configuration file. If `file` is undefined, returns the default configuration. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
   // Load the schema only if needed, because loading it takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
@@ -85,7 +85,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} sets neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses. A server configured with one of them listens on all of the machine's addresses. */
+/** Wildcard addresses, with which a server listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
@@ -102,7 +102,7 @@ export async function askWatchdog(
   return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
-/** The watchdog's data. All times are according to the watchdog's clock. */
+/** The data that a report needs, as read from the watchdog. All times come from the watchdog's clock. */
 export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
 }
@@ -110,7 +110,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Older watchdogs don't send `store_error`.
+  // Watchdogs of older versions don't send `store_error`, so it defaults to null.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -165,7 +165,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** The `--month MONTH` option. Its value is undefined if the option is not given; see {@link lastMonth}. */
+/** Creates the option `--month MONTH`, which accepts months such as "2026-10". If it is missing, callers use {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {
@@ -175,7 +175,7 @@ export function monthOption(): Option {
   );
 }
 
-/** Returns the most recent closed month. */
+/** Returns the calendar month before the current month (UTC), such as "2026-10". */
 export function lastMonth(): string {
   const now = monthOf(systemClock.nowMs());
   return monthsBefore(now, 1)[0] ?? now;

@@ -30,7 +30,7 @@ interface WhatIfOptions extends OracleOptions, ReportFormatOptions {
 }
 
 /**
- * Creates the command `relaywatch what-if`, e.g. `relaywatch what-if --outage 4h` or `relaywatch what-if --sidecar-restart 25s`.
+ * Creates the command `relaywatch what-if`, for example `relaywatch what-if --outage 4h` or `relaywatch what-if --sidecar-restart 25s`.
  */
 export function whatIfCommand(context: CliContext): Command {
   const lasting = "the length of a sidecar restart, until the sidecar listens again";

@@ -17,7 +17,7 @@ interface Options extends OracleOptions {
   readonly out: string;
 }
 
-/** Creates the command `relaywatch report status-page`. */
+/** Creates the command `relaywatch report status-page`, which writes the public status page to files. */
 export function statusPageCommand(context: CliContext): Command {
   const command = new Command("status-page")
     .description("write the public status page as files for any web server: index.html and status.json")
@@ -36,7 +36,7 @@ export function statusPageCommand(context: CliContext): Command {
 }
 
 /**
- * Returns the configuration's `status_page` section. The default section shows all validators under their own names, without
+ * Returns the `status_page` section from the configuration file. The default section shows all validators under their own names, without
  * amounts.
  */
 async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {

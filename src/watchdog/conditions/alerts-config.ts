@@ -6,7 +6,7 @@ import { type AlertRule, type Condition, GRACE_MS, type Threshold } from "./cond
 import { CONDITIONS } from "./conditions.ts";
 
 export interface AlertsConfig {
-  /** The enabled alerts, in table order. */
+  /** Rules for the enabled alerts, in the order of the condition table. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, for pairs with their own limit. */
@@ -97,7 +97,7 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
   return enabled ? [{ condition, severity, forMs, resolveForMs, limits }] : [];
 }
 
-/** Returns a condition's configuration key. */
+/** Converts a condition name in kebab-case to its configuration key in snake_case. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");
 }

@@ -23,16 +23,16 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** The alerts that fire because a jailed validator takes no part in consensus. */
+/** Alerts that jailing causes, because a jailed validator takes no part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Minimum number of other validators. With only one, that validator's machine alone would decide the comparison. */
+/** Minimum number of other validators for a comparison. A single validator's outage could otherwise pass for a common problem. */
 const MIN_OTHERS = 2;
 
-/** The settings and texts that both upgrade conditions share. */
+/** Fields with the same values in both upgrade conditions. */
 const upgradeTexts = {
   end: "no upgrade is planned",
-  when: "the chain has planned an upgrade that is expected in less than `lead`",
+  when: "a planned upgrade is expected in less than `lead`",
   impact:
     "None before the upgrade height. A node without the new version stops at that height and misses every later block.",
   for: "0s",
@@ -71,7 +71,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     end: "the validator is not tombstoned",
     when: "the chain's slashing module has tombstoned the validator",
     description:
-      "The chain has evidence that two blocks at the same height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
+      "The chain has evidence that two blocks at the same height were signed with the validator's key. The key can never sign again, and the chain slashed the validator's stake if its slash fraction is above 0.",
     impact: "The validator can never earn anything with this key again.",
     action:
       "Before anything else, stop every process that holds the key. Then find the second signer, and ask the DAO about a validator with a new key.",
@@ -97,7 +97,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
       "The chain removed the validator from the set because it missed too many blocks in its signing window or because its own stake was too small.",
     impact: "The validator earns nothing until it is released, so the month's pay falls proportionally.",
     action:
-      "Repair the node and the signer, and only then send the unjail transaction that the alert names: a validator that still does not sign is jailed and slashed again.",
+      "Repair the node and the signer, and only then send the unjail transaction that the alert names: a validator that still does not sign is jailed again.",
     for: "0s",
     resolveFor: "1m",
     inhibits: OUT_ALERTS,
@@ -129,9 +129,9 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     end: "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
     when: "the validator is missing blocks and would be jailed within `jailed_within` at the current rate, or has used `min_used` of the misses that the window allows",
     description:
-      "The validator's signing window is filling with misses. If it misses more blocks than the chain allows, it is slashed and jailed.",
+      "The validator's signing window is filling with misses. If the validator misses more blocks than the chain allows, the chain jails it.",
     impact:
-      "Jailing costs part of the validator's own and its delegators' stake, and all pay until somebody unjails the validator.",
+      "A jailed validator earns nothing until somebody unjails it. If the chain's slash fraction is above 0, the validator and its delegators also lose part of their stake.",
     action:
       "Get the validator signing before you fix anything else: every signed block makes jail less likely.",
     for: "30s",
@@ -157,7 +157,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     when: "the validator has used `min_used` of the misses that the signing window allows, or would be jailed within `jailed_within` at the current rate",
     description:
       "The validator has missed so many recent blocks that a further outage would lead to jail sooner than usual.",
-    impact: "None yet. Jailing costs part of the stake, and all pay until somebody unjails the validator.",
+    impact: "None yet. A jailed validator earns nothing until somebody unjails it.",
     action:
       "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage can last before the validator is jailed.",
     for: "5m",
@@ -176,9 +176,9 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     end: "the validator missed 0 of its last 30 votes",
     when: "the validator missed at least half of its oracle votes in the last half minute, and so did at least `min_others` of the other validators",
     description:
-      "The oracle is failing for many validators together. The cause is something they share: the market map, a release, the network, or a price provider that all of them need.",
+      "The oracle is failing for many validators together. The cause is something that these validators share: the market map, a release, the network, or a price provider that all of them need.",
     impact:
-      "Every missed vote lowers the rate, even one that all validators miss. The DAO decides whether the programme compensates for it.",
+      "Every missed vote lowers the rate, even one that all validators miss. The DAO decides whether the program compensates for it.",
     action:
       "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
     for: "20s",
@@ -216,8 +216,8 @@ function standing({ observation, assessment }: ConditionInput): Standing {
 }
 
 /**
- * Evaluates the signing window's share of used misses and the time until jail. If `needsMisses` is true, `min_used` applies only
- * while the window is filling up.
+ * Evaluates how many of the signing window's allowed misses are used, and the time until jail. If `needsMisses` is true, `min_used`
+ * applies only while the window is filling up.
  */
 function evaluateWindow(
   input: ConditionInput,
@@ -274,7 +274,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** If a result is active, appends to its reason that the node stopped for a planned upgrade, as the old version does. */
+/** If the nodes have stopped at a planned upgrade's height, as the old version does, adds this explanation to an active result's reason. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],
@@ -297,7 +297,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     description:
       "The chain has not paid the validator for last month, although the watchdog counted blocks in that month.",
     impact:
-      "The whole month's pay. Any amount that the revenue module could not pay is lost: the module has already reset its counters, so it does not pay later.",
+      "The validator loses the whole month's pay. Any amount that the revenue module could not pay is lost: the module has already reset its counters, so it does not pay later.",
     action:
       "Check the month's report, the treasury's balance and the validator's status at the end of the month, then ask in the validators' channel.",
     for: "0s",
@@ -317,9 +317,9 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Last month's payment differs",
     end: "2026-10 was paid as expected",
-    when: "last month's payment differs by more than `max_difference` from what the watchdog expected from its own count",
+    when: "last month's payment differs by more than `max_difference` from the amount that the watchdog expected from its own count",
     description:
-      "The chain's payment for last month differs from the amount that the programme's formula gives for the watchdog's count.",
+      "The chain's payment for last month differs from the amount that the program's formula gives for the watchdog's count.",
     impact: "If the chain's counts are wrong, the difference is lost: it is not paid later.",
     action:
       "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain never receives. Then ask in the validators' channel.",
@@ -374,7 +374,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   );
 }
 
-/** Turns a full sentence into a reason that can end another sentence. */
+/** Turns a sentence into a reason: lower-cases a leading "The" and removes the trailing period. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

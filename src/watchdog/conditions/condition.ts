@@ -9,18 +9,18 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
 import type { RawRule } from "./raw-metrics.ts";
 
-/** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
+/** Input to all conditions: one poll of one validator, with the counts and the assessment after that poll. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** The findings of this poll and of previous polls. */
+  /** Data from this and earlier polls, such as when each height last increased. */
   readonly history: PollHistory;
   /** Block counts for the last 5 and 30 minutes, by the result of the oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
-  /** The assessment of the current month; undefined until the first block has been counted. */
+  /** The current month's assessment; undefined until a block has been counted. */
   readonly assessment: Assessment | undefined;
-  /** The chain's most important pairs, e.g. "BTC/USD". */
+  /** Pairs that must always have a price, such as "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** Maximum price deviation in percent, for pairs with their own limit. The condition's own limit applies to all other pairs. */
+  /** Maximum price deviation in percent, by pair. The condition's `max_deviation` applies to pairs that are not in the map. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
@@ -31,7 +31,7 @@ export interface ConditionInput {
   /** Notifications from the last day that were never delivered, with the receiver's last reply; absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
   /**
-   * Delay of the poll's start compared with its schedule, in ms, which grows if the watchdog is overloaded. Absent if it was not
+   * How late the poll started compared with its schedule, in ms. The delay grows if the watchdog is overloaded; absent if not
    * measured.
    */
   readonly lateMs?: number | undefined;
@@ -42,11 +42,11 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree of badness. */
+  /** How bad the condition is, in any unit. Reminders are sent earlier if this value grows. Absent if only active or clear matters. */
   readonly badness?: number;
 }
 
-/** A configurable number in a condition. */
+/** A condition's limit that the operator can configure, with its unit and default. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
   /** The default value, in ms for durations. */
@@ -64,7 +64,7 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
-/** An entry in the condition table. All texts about an alert come from its entry and from its runbook in `alerts/runbooks`. */
+/** Definition of a condition and its alert, whose texts come from this entry and from the runbook in `alerts/runbooks`. */
 export interface Condition<Key extends string = string> {
   /**
    * Name in kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must never change.
@@ -72,16 +72,16 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** Set if the outcome is final. Because nobody can change the outcome, people are notified once and not reminded. */
+  /** Set if nobody can change the outcome any more. People are then notified once, without reminders or escalation. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes": e.g. a rate over minutes or a
-   * node that is catching up. "month": a result for the month. Absent if the condition is measured at this moment.
+   * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes" is for rates over minutes and
+   * nodes that are catching up, "month" for results of the month. Absent if the condition describes the present moment only.
    */
   readonly echo?: "minutes" | "month";
-  /** A short title, e.g. "All prices missing". */
+  /** A short title, such as "All prices missing". */
   readonly title: string;
-  /** An example of a measurement that ends the alert, phrased to complete "Now: …". The example is shown in `docs/alerts.md`. */
+  /** Example of a reason that resolves the alert, phrased to complete "Now: …" in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
@@ -91,7 +91,7 @@ export interface Condition<Key extends string = string> {
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
-  /** How long the condition must be active before the alert fires, e.g. "5m". */
+  /** How long the condition must be active before the alert fires, such as "5m". */
   readonly for: string;
   /** How long the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
@@ -101,13 +101,13 @@ export interface Condition<Key extends string = string> {
   readonly inhibits: readonly string[];
   readonly past: PastInput;
   /**
-   * The kind of misses for which the reason compares this validator with the others. Absent if other validators' misses are
-   * irrelevant.
+   * The kind of misses (votes or commits) for which an active result's reason states how many other validators miss them too.
+   * Absent if other validators' misses are irrelevant.
    */
   readonly others?: SharedKind;
   /** How the rules on raw metrics express the condition; absent if no node or sidecar metric shows the condition. */
   readonly raw?: RawRule;
-  /** A pure function that evaluates the condition. `limit` returns a threshold's configured value. */
+  /** Evaluates the condition for one poll, without side effects. `limit` returns the configured value of a threshold. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
 }
 
@@ -135,18 +135,18 @@ export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
 
-/** Returns an active or a clear result, both with the same reason. */
+/** Returns an active or clear result with the given reason; a clear result has no badness. */
 export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
   return isActive ? active(reason, badness) : clear(reason);
 }
 
-/** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */
+/** Returns the alert's name in Prometheus and Alertmanager, such as "OracleCallsFailing" for oracle-calls-failing. */
 export function alertName(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return words[0] === "Oracle" ? words.join("") : `Oracle${words.join("")}`;
 }
 
-/** Returns the file name of the alert's runbook in `alerts/runbooks`, e.g. "all-prices-missing.md". */
+/** Returns the file name of the alert's runbook in `alerts/runbooks`, such as "all-prices-missing.md". */
 export function runbookFile(name: string): string {
   return `${name}.md`;
 }
@@ -157,7 +157,7 @@ export interface AlertRule {
   readonly severity: Severity;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** The configured value of each threshold. */
+  /** The configured thresholds, by key. */
   readonly limits: Readonly<Record<string, number>>;
 }
 
@@ -179,8 +179,8 @@ export const LOSS_ALERTS = [
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start firing, because they disappear a little later than the cause.
- * `alerts.grace` overrides this value, except in the rules on raw metrics.
+ * For this long after a cause ends, its consequences cannot start firing, because they often clear a little later. `alerts.grace`
+ * overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;
 

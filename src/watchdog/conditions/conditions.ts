@@ -22,7 +22,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...WATCHDOG_CONDITIONS,
 ];
 
-/** Evaluates all rules for one poll. Returns the results by condition name. */
+/** Evaluates all alert rules for one poll and returns the results by condition name. */
 export function evaluateConditions(
   rules: readonly AlertRule[],
   input: ConditionInput,
@@ -42,7 +42,7 @@ export function evaluateConditions(
   );
 }
 
-/** If a result is active, adds to its reason whether other validators also miss votes. */
+/** Adds to an active result's reason how many other validators also miss votes or commits. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

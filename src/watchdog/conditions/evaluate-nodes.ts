@@ -8,7 +8,7 @@ export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
   readonly atMs: number;
-  /** The input for the whole validator. */
+  /** The condition input that covers all of the validator's nodes. */
   readonly whole: ConditionInput;
 }
 
@@ -26,7 +26,7 @@ export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
 /**
  * Evaluates a condition on each of a validator's nodes. The result is active if any node's result is active, because each node
  * votes with its own sidecar's prices. The result is clear if all nodes' results are clear. With several nodes, the reason names
- * the nodes that it is about.
+ * the affected nodes.
  */
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
@@ -45,12 +45,12 @@ export function eachNode<Key extends string = never>(
   };
 }
 
-/** Oracle calls older than this no longer show how the sidecar responds. The time spans several blocks and at least three polls. */
+/** Older oracle calls say nothing about the sidecar's current state. This time covers several blocks and at least three polls. */
 export const CALLS_MS = 30_000;
 
 /**
- * Returns how the node's latest calls ended, or "unknown" if there is no recent call. If one poll saw both successes and
- * failures, returns "bad", so that the failures can raise an alert.
+ * Returns whether the node's latest calls succeeded, or "unknown" if there is no recent call. If one poll saw both successes and
+ * failures, returns "bad" so that the failures can raise an alert.
  */
 export function latestCalls({
   history: { lastGoodMs = 0, lastBadMs = 0 },
@@ -61,15 +61,15 @@ export function latestCalls({
   return lastBadMs >= lastGoodMs ? "bad" : "good";
 }
 
-/** Formats a duration, rounded to seconds: "12 s", "20 min". */
+/** Formats a duration, rounded to seconds, such as "12 s" or "20 min". */
 export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** The time since a source last showed a new block. */
+/** How long ago a source last showed a new block, or was first read. */
 interface BlockAge {
   readonly ms: number;
-  /** True if polls have seen a new block, which was `ms` ago. If false, the source was first seen `ms` ago. */
+  /** True if a poll has seen a new block, `ms` ago. Otherwise, the source was first read `ms` ago. */
   readonly isAlive: boolean;
 }
 

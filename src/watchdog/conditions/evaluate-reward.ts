@@ -8,7 +8,7 @@ import { active, cannotSee, clear, type ConditionResult, type ConditionInput } f
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-/** Evaluates a condition on the headroom. If `evaluate` returns undefined, the result is clear and describes the headroom. */
+/** Evaluates a condition on a boundary's headroom. If `evaluate` returns undefined, the result is clear and states the headroom. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -19,10 +19,10 @@ function evaluateHeadroom(
   return evaluate(headroom, assessment) ?? clear(headroomText(headroom));
 }
 
-/** Assumed maximum error of the number of blocks expected until the end of the month, as a fraction. */
+/** Assumed maximum error of the expected number of remaining blocks, as a fraction. */
 const BLOCKS_ERROR = 0.01;
 
-/** Evaluates whether the month is certainly lost, i.e. by more than the possible error of the expected number of blocks. */
+/** Evaluates whether a boundary is lost even if the expected number of remaining blocks is off by {@link BLOCKS_ERROR}. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom, month) => {
     if (headroom.state !== "lost") return undefined;
@@ -65,9 +65,9 @@ export function evaluateRate(
 }
 
 /**
- * Evaluates whether the ongoing loss will soon cross the boundary: within `lost_within` at the rate over six hours and three
- * days, or within `min_headroom` at the rate over the last hour and five minutes. A loss that has ended or can no longer be
- * prevented is not a risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary: within `lost_within` at both the six-hour and the three-day
+ * rate, or within `min_headroom` at both the one-hour and the five-minute rate. A loss that has ended or that nobody can prevent
+ * any more is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -95,7 +95,7 @@ export function evaluateRisk(
   });
 }
 
-/** A loss is ongoing only if the bad share in the last minutes is at least this fraction of the bad share over hours. */
+/** A loss is treated as ongoing if the last minutes' bad share is at least this fraction of the bad share over hours. */
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
@@ -117,7 +117,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // If only one miss too many has been counted, the month may not be lost, because the next block can change the result.
+    // A boundary that was lost by a few blocks may still be reached, because the number of remaining blocks is only an estimate.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -125,8 +125,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Returns the share of the month whose blocks are counted or still to come. If the watchdog started late in the month, it has
- * seen only part of the month's misses and allowance, so a smaller headroom is normal.
+ * Returns the share of the month whose blocks are counted or still to come. A watchdog started during the month has seen only part
+ * of the allowance, so a smaller headroom is normal.
  */
 function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): number {
   if (rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined) return 1;
@@ -137,14 +137,14 @@ function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): 
 
 const WINDOW_WORDS: Readonly<Record<BurnWindow, string>> = { "1h": "hour", "6h": "6 hours", "3d": "3 days" };
 
-/** Evaluates the burn rates over the last hours. `factors` contains the threshold for each window. */
+/** Evaluates the burn rates of the last hours. `factors` lists each window with its threshold. */
 export function evaluateBurn(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
-    // If the boundary is already lost, no further loss is possible this month.
+    // Once the boundary is lost, further misses change nothing this month.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
@@ -154,7 +154,7 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // If the loss ended in the last few minutes, the windows still show the loss, but there is nothing to act on.
+    // The windows still contain a loss that ended minutes ago, but there is nothing left to act on.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");
@@ -176,7 +176,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // Return unknown near the threshold, because the rate would otherwise start and end the alert several times a day.
+    // Return unknown near the threshold; otherwise a fluctuating rate would start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

@@ -120,7 +120,8 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   cannotSeeSource({
     source: "oracle-metrics",
     page: "oracle metrics",
-    action: "Check sources.oracle_metrics, or set it to null: current programs serve no such page.",
+    action:
+      "Check sources.oracle_metrics, or set the key to null, because current sidecars have no such page.",
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
         // A refused connection is normal, because on most machines nothing listens on this port.
@@ -137,7 +138,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The texts of a "cannot see" condition that differ by source. */
+/** The parts of a "cannot see" condition that differ by source. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -170,8 +171,8 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
 }
 
 /**
- * Compares the node's clock with this machine's clock. Tolerates the `Date` header's resolution of one second and the response
- * time.
+ * Compares the node's clock with this machine's clock. The tolerance covers the response time and the `Date` header's resolution of
+ * one second.
  */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
@@ -195,8 +196,8 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
 }
 
 /**
- * Evaluates one source across all nodes. The result is active if the source fails for any node, because each node's votes depend
- * on its own sidecar.
+ * Evaluates one data source, such as the sidecar, across all nodes. The result is active if the source fails for any node, because each
+ * node's votes depend on its own sidecar.
  */
 function evaluateSources(
   nodes: readonly NodeObservation[],
@@ -226,12 +227,12 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications. Lost notifications about this alert itself are not counted. */
+/** Name of the alert about lost notifications. Undelivered notifications about this alert itself do not count as lost. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions about the watchdog itself. They are the same for all validators, so notifications are sent only for the first
- * validator for which they fire.
+ * Conditions about the watchdog itself, such as slow polls. Their results are the same for all validators, so only the first validator's
+ * alert sends notifications.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({
@@ -243,7 +244,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     description:
       "The watchdog has more work than its processor or disk can handle: its polls begin late, and sources can seem slow or down when they are not. Its counts stay correct, because the nodes keep counting.",
     impact:
-      "None for the votes themselves. Alerts for all of this watchdog's validators are as late as its polls, and conditions that it cannot see are unknown.",
+      "None for the votes themselves. Alerts for all of this watchdog's validators are as late as the polls, and conditions that the watchdog cannot evaluate are unknown.",
     action:
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",

@@ -243,7 +243,7 @@ function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-/** A node without a new block for this long has halted or will soon be reported as halted, which is a different condition. */
+/** A node without a new block for this long is not behind but halted, which another condition reports. */
 const STILL_MS = 30_000;
 
 function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
@@ -303,7 +303,7 @@ function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
   const isInSet = readingOf(whole.observation.chain.validator)?.isInSet;
   if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
-  // A node that has made no call since its start and is not known to sign for the validator may be a full node.
+  // A node that has made no call since its start, and whose validator has no voting power, may be a full node.
   const votes = votingPower > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");
   const blocks = nodeBlockAge(input);

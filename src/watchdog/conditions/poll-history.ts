@@ -5,12 +5,12 @@ import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 
-/** The modules that a chain may lack, with the names that observations use. */
+/** Modules that a chain may lack, under the names used in observations. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 const digits = storedInteger(30);
 
-/** A height and when it last increased. `advancedAtMs` is undefined until the first increase. */
+/** The latest height of a node or chain. `advancedAtMs` is when a poll last saw it increase; undefined until then. */
 const progress = z.strictObject({
   height: digits.exactOptional(),
   /** When a poll first saw a height. */
@@ -20,12 +20,12 @@ const progress = z.strictObject({
 
 export type Progress = Readonly<z.output<typeof progress>>;
 
-/** The timestamp of a sidecar's last price update, as seen by polls. */
+/** The sidecar's last price-update timestamp (`value`), as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
   /** When a poll first saw this timestamp. */
   sinceMs: z.number(),
-  /** True if a poll saw the timestamp change; false if the first poll already found this timestamp. */
+  /** False if the sidecar has shown the same timestamp since the first poll. */
   hasChanged: z.boolean(),
 });
 
@@ -40,7 +40,7 @@ const storedWebSocket = z.strictObject({
 
 export type WebSocketHistory = Readonly<z.output<typeof storedWebSocket>>;
 
-/** Distribution of the durations of a node's calls to its sidecar. */
+/** Histogram of how long a node's calls to its sidecar took. */
 const callTimes = z.strictObject({
   calls: digits,
   /** For each bound in ms, the number of calls that took no longer than the bound. */
@@ -49,15 +49,15 @@ const callTimes = z.strictObject({
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** Data from the node's own histogram of call times, as read by previous polls. */
+/** The node's histogram of call times at the last poll that read it. */
 const latencyHistory = callTimes.extend({
-  /** The calls between the last two polls that saw new calls, and the time of the later poll. */
+  /** Calls made between the last two polls with new calls, and the time of the later poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
 });
 
 type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 
-/** The history of one node and its sidecar, from previous polls. */
+/** What earlier polls have recorded about one node and its sidecar. */
 const nodeHistory = z.strictObject({
   progress,
   /** When the node's page was first read since the last long gap. */
@@ -80,21 +80,18 @@ const nodeHistory = z.strictObject({
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * The findings of previous polls and the times at which values last changed (wall-clock ms). The history is stored so that
- * restarting the watchdog does not delay alerts. Without a state file, conditions that need the history are unknown until the
- * second poll.
+ * Values from earlier polls, and when they last changed (wall-clock ms). The history is stored so that a watchdog restart does not
+ * delay alerts. Without a state file, conditions that need the history are unknown until the second poll.
  */
 export const pollHistory = z.strictObject({
-  /** Each node's history, by node name. */
+  /** Histories of the validator's nodes, by node name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
   /** The most recently seen planned upgrade; absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /**
-   * Time of the last poll. Present only if the clock was not trusted during that poll, whose age is then unknown after a restart.
-   */
+  /** Time of the last poll, stored only if the clock was not trusted then. After a restart, that poll's age is unknown. */
   unsureAtMs: z.number().exactOptional(),
-  /** The chain's modules that any poll has read; absent if no module has been read. */
+  /** Modules that the chain is known to have, because a poll has read them; absent if none has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
@@ -106,8 +103,8 @@ export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs` apart, the
- * time of a change between them is treated as unknown.
+ * Adds one poll's observation to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs` apart,
+ * the calls made in between are not dated.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -141,7 +138,7 @@ export function advanceHistory(
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
-  /** The pairs whose prices were read from the chain. */
+  /** The pairs for which this poll read the chain's price. */
   readonly pairs: readonly string[];
 }
 
@@ -168,7 +165,7 @@ function advanceCalls(
   { success, failure, height, oracleLatency }: NodeReading,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
-  // A first reading, or a reading after a gap, does not show when the calls were made.
+  // The calls before a first reading, or before a reading after a gap, have unknown times.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
@@ -184,7 +181,7 @@ function advanceCalls(
   };
 }
 
-/** Returns true if a counter has grown. A counter that has fallen was reset to zero. */
+/** Returns true if a counter has grown, possibly after a reset to zero. */
 function hasGrown(before: bigint | undefined, now: bigint): boolean {
   if (before === undefined) return false;
   return now > before || (now < before && now > 0n);
@@ -238,7 +235,7 @@ function advanceRecentPrices(
 /** How long prices are stored: the maximum age of a price that can be compared, plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Maximum number of stored readings. This limits memory use, because polls may run every 100 ms. */
+/** Maximum number of readings to store, which limits memory use because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
 /**
@@ -261,8 +258,8 @@ function advanceLatency(
 }
 
 /**
- * Returns true if a node has restarted and counts from zero. Every bound is compared, because the total may already be higher than
- * before.
+ * Returns true if a node has restarted and counts from zero. All bounds are compared, because the new process's total may already
+ * exceed the old one.
  */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>

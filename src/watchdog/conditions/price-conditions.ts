@@ -27,7 +27,7 @@ const PRICES_NOT_STORED = { notStored: "prices" };
 
 const UNREADABLE = cannotSee("the sidecar's prices cannot be read");
 
-/** Example: the sidecar runs without any prices, while the node counts successes. */
+/** Test case: the sidecar runs without prices, but the node's calls count as successes. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],
@@ -42,7 +42,7 @@ const deviationThresholds = {
   max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
 } as const;
 
-/** The settings and texts shared by both conditions on deviating prices. */
+/** Fields with the same values in both price-deviation conditions. */
 const deviation = {
   severity: "warning",
   impact:
@@ -108,7 +108,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode(({ node: { prices }, whole: { majorPairs } }) => {
       if (prices.state !== "up") return UNREADABLE;
       const priced = new Set(prices.value.pairs);
-      // If all prices are missing, another condition is active and mutes this alert.
+      // If all prices are missing, all-prices-missing is active and mutes this alert.
       const missing = majorPairs.filter((pair) => !priced.has(pair));
       if (missing.length === 0)
         return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
@@ -177,7 +177,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
       if (prices.state !== "up" || tick === undefined) return UNREADABLE;
-      // Measure the time since the last observed change, because two machines' clocks may differ.
+      // Measure from the last observed change instead of the timestamp, because the two machines' clocks may differ.
       const ageMs = atMs - tick.sinceMs;
       if (ageMs <= limit("max_age"))
         return tick.hasChanged
@@ -230,7 +230,7 @@ function evaluateDeviation(
   const { comparisons, notCompared } = compare({ observation, history, peers, pairs, maxAgeMs });
   const isFar = (one: PriceComparison): boolean => {
     const maxPercent = pairDeviations?.get(one.pair) ?? limit("max_deviation");
-    // Convert percent to basis points.
+    // `exceeds` expects basis points: 1 % equals 100 basis points.
     return exceeds(one, BigInt(Math.round(maxPercent * 100)));
   };
   const far = comparisons.filter(isFar).toSorted(byDeviation);

@@ -4,7 +4,7 @@ import type { Times } from "../../platform/monitoring/alerts/times.ts";
 /** The rule on raw metrics that replaces a condition in installations without the watchdog. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
-  /** A sentence with the current value, as a Prometheus template. */
+  /** Alert text with the current value, written as a Prometheus template. */
   readonly value: string;
   readonly example: AlertCase;
 }
@@ -32,7 +32,7 @@ export function pricedPairs(times: Times, matchers: string): string {
   return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
 }
 
-/** The shares of bad calls that the boundaries of 98 % and 95 % allow (docs/spec/chain-extension-modules.md, "Limits"). */
+/** Allowed shares of bad calls for the 98 % and 95 % boundaries (docs/spec/chain-extension-modules.md, "Limits"). */
 export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
 /** PromQL for the seconds until the end of the month. */
@@ -43,14 +43,14 @@ export const MONTH_SECONDS_LEFT =
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
-// Series for the test cases.
+// Prometheus series for the rules' test cases; `$` stands for the validator's labels.
 
 export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
   series: `app_oracle_responses{$,status="${status}"}`,
   from,
   step,
 });
-/** Continues a series from its last value with a different step. */
+/** Continues a test series from its last value, growing by `step`. */
 export const continued = (series: string, step: number): SeriesCase => ({ series, step });
 const FAILURES = 'app_oracle_responses{$,status="Failure"}';
 export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';

@@ -24,17 +24,17 @@ import type { Severity } from "../../platform/monitoring/severity.ts";
 
 interface BoundaryTexts {
   readonly boundary: Boundary;
-  /** Prefix of the names of the boundary's conditions. */
+  /** Common prefix of the boundary's condition names. */
   readonly prefix: "full-reward" | "any-reward";
-  /** The reward's name in texts, e.g. "the full reward". */
+  /** The reward's name in texts, such as "the full reward". */
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
   /** The boundary's success rate as a fraction, used by the rules on raw metrics. */
   readonly least: number;
-  /** Number of misses in a month that put the boundary at risk, at one call per second. */
+  /** Test data: misses per month that put the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** Names of the conditions that are less serious than this boundary's conditions. */
+  /** Names of less serious conditions, which this boundary's conditions mute. */
   readonly lesser: readonly string[];
 }
 
@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** A number of good calls that makes up for any loss. */
+/** Test case: so many good calls that any loss is made up. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -96,8 +96,8 @@ const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
 /**
- * Returns PromQL that selects validators that will cross the boundary within `seconds` and before the month ends, at both windows'
- * shares of bad calls.
+ * Returns PromQL that selects validators that, at each window's bad share, will cross the boundary within `seconds` and before the
+ * month ends.
  */
 function crossedWithin(
   left: string,
@@ -106,7 +106,7 @@ function crossedWithin(
 ): string {
   return windows
     .map((window) => {
-      // Use the window's own rate, because a three-day rate is too low while only one day's calls are known.
+      // Use a call rate over a similar window, because a three-day rate is too low while only one day's calls are known.
       const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
       const lossRate = `(${calls} * ${badShare(window)} > 0)`;
       const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
@@ -123,7 +123,7 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Rotation risk",
     end: "one bad month would not lead to rotation",
-    when: "so many of the validator's months ended below the lower boundary that it may be rotated out, now or if this month ends below it too",
+    when: "so many of the validator's months ended below the lower boundary that the validator may be rotated out, now or if this month also ends below the boundary",
     description:
       "A validator that is below the lower boundary in 2 months in a row, or in 3 of 6 months, may be rotated out of the validator set.",
     impact: "Rotation ends all pay.",
@@ -208,7 +208,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       severity,
       title: `At risk: ${reward}`,
       end: "the loss of the last few hours has ended",
-      when: "the boundary would be crossed within `lost_within` at the loss rates of both the last six hours and the last three days, or within `min_headroom` at those of both the last hour and the last five minutes",
+      when: "the boundary would be crossed within `lost_within` at the loss rates of both the last six hours and the last three days, or within `min_headroom` at the loss rates of both the last hour and the last five minutes",
       for: "10m",
       resolveFor: "1h",
       thresholds: {

@@ -205,8 +205,8 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. The outage's cost is known only
-  // after that. A sidecar that is too slow for every node is a different cause.
+  // The outage lasts until the node has reconnected, up to two minutes after the sidecar is back, and its cost is known only then.
+  // A sidecar that is too slow for every node is a different cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
@@ -219,10 +219,10 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   );
 }
 
-/** The shortest timeout that any node uses for its calls. */
+/** Every node waits at least this long for a call, so a response within this time is never too slow. */
 const QUICK_MS = 1_000;
 
-/** If fewer calls than this failed, the time since the last good call means little, because it is also long after a chain halt. */
+/** Below this number of failed calls, a long time since the last good call proves nothing, as after a chain halt. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -233,7 +233,7 @@ function evaluateCalls(
   const { good, bad } = input.recent["5m"];
   const all = nodeInputs(input);
   const latest = all.map(latestCalls);
-  // One node's good vote is enough. The last few minutes still contain the failures, but there is nothing left to act on.
+  // One node with good votes is enough. The failures of the last minutes still count, but there is nothing left to act on.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
@@ -263,7 +263,7 @@ function slowText(nodes: readonly NodeObservation[]): string {
   return slow.length === 0 ? "" : `; ${durationReason(Math.max(...slow))}`;
 }
 
-/** Describes a response time: "the price sidecar responds in 3.0 s". */
+/** Describes a response time, as in "the price sidecar responds in 3.0 s". */
 function durationReason(durationMs: number): string {
   const text = durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
   return `the price sidecar responds in ${text}`;
@@ -271,7 +271,7 @@ function durationReason(durationMs: number): string {
 
 /**
  * Evaluates the call times measured by the node itself. The result is active if at least half of the latest calls took longer than
- * `slowAfterMs`. A histogram counts calls only up to its bounds, so the smallest bound of at least `slowAfterMs` is used.
+ * `slowAfterMs`. A histogram only counts calls up to fixed bounds, so the smallest bound of at least `slowAfterMs` applies.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
   const recent = history.latency?.recent;

@@ -32,23 +32,23 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
   /**
-   * Additional host names that clients may use. If absent, a loopback address accepts loopback names, and any other address accepts
-   * any name.
+   * Additional host names that the HTTP server accepts in requests. If absent, a server on a loopback address accepts only loopback names,
+   * and any other server accepts every name.
    */
   readonly hosts?: readonly string[];
-  /** Network settings for sources and receivers. If absent, the environment's proxies and public certificates are used. */
+  /** Proxy and certificate settings. If absent, the environment's proxies and public certificates are used. */
   readonly network?: NetworkOptions;
-  /** The token for routes that make changes. If absent, these routes are closed. */
+  /** The token that requests for changes must send; if absent, the HTTP API refuses changes. */
   readonly token?: Secret;
   readonly reports: ReportsConfig;
-  /** The public status page's settings. If absent, there is no status page. */
+  /** The public status page's settings; if absent, there is no status page. */
   readonly statusPage?: StatusPageConfig;
   readonly prometheus?: PrometheusConfig;
-  /** How to fill gaps from Prometheus, which requires `prometheus`. If absent, gaps are not filled. */
+  /** How to fill gaps in the counts from Prometheus, which requires `prometheus`; if absent, gaps are not filled. */
   readonly backfill?: BackfillOptions;
 }
 
-/** Everything that the configuration file sets. */
+/** The parsed configuration file: the watchdog's settings, and settings of its process such as logging. */
 export interface WatchdogDaemonConfig extends WatchdogConfig {
   readonly log: LogConfig;
 }
@@ -82,7 +82,7 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("the folder for the state file. Without it, each restart resets the counts")
+    .describe("the folder for the state file. Without a state folder, each restart resets the counts")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
@@ -133,7 +133,7 @@ const fileSchema = z.strictObject({
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });
 
-/** Schema of the configuration file. Every key is optional. */
+/** Schema of the watchdog's configuration file, in which every key is optional. */
 export const watchdogConfigSchema = fileSchema
   .superRefine(refuseTwoForms)
   .superRefine(refusePrometheusKeys)
@@ -141,14 +141,14 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The kind of configuration that the watchdog has, with its schema and environment variables. */
+/** The watchdog's configuration kind, which names its schema and environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",
   schema: watchdogConfigSchema,
 };
 
-/** Describes the loss if a reload would remove all channels or all validators; otherwise returns undefined. */
+/** Returns a warning if a reload would remove all channels or all validators; otherwise undefined. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)
@@ -187,7 +187,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
 
 type Path = readonly (string | number)[];
 
-/** Adds issues for Prometheus keys that contradict each other or have no effect. */
+/** Adds issues for Prometheus keys that conflict or have no effect. */
 function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
   const all = file.validators?.map(({ source: own, nodes }, index) => ({
     kind: own ?? file.source,

@@ -25,7 +25,9 @@ export const identity = {
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address. The watchdog needs it to read votes and the signing window")
+    .describe(
+      "the validator's consensus address. The watchdog needs this address to read votes and the signing window",
+    )
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
@@ -49,18 +51,18 @@ const nodeUrls = {
   prices: nullableEndpointField()
     .optional()
     .describe(
-      "the sidecar's price API. If the URL has no path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices. Set it to null to disable the source",
+      "the sidecar's price API. If the URL has no path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices. Set this key to null to disable the source",
     )
     .meta({ initial: PRICES_URL }),
   oracle_metrics: nullableEndpointField()
     .optional()
     .describe(
-      "the page with oracle metrics. Many machines have no such page, which is normal. Set it to null to disable the source",
+      "the page with oracle metrics. Many machines have no such page, which is normal. Set this key to null to disable the source",
     )
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()
     .optional()
-    .describe("the sidecar's metrics page. Set it to null to disable the source")
+    .describe("the sidecar's metrics page. Set this key to null to disable the source")
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
@@ -97,7 +99,7 @@ const nodeUrls = {
 /** The `source` key, at the top level and in each validator. */
 export const source = z.enum(["scrape", "prometheus"]);
 
-/** The `sources` section, which sets the only node's URLs and the limits for all scrapes. */
+/** The `sources` section, with the URLs of a single node and its sidecar, and the limits for all scrapes. */
 export const sources = z.strictObject({
   ...nodeUrls,
   egress: z
@@ -162,10 +164,10 @@ export const validators = z
     ],
   });
 
-/** The keys that configure a node's sources, in `sources` or in an entry of `nodes`. */
+/** The keys with a node's source URLs, in `sources` or in an entry of `nodes`. */
 export type SourceKeys = z.output<z.ZodObject<typeof nodeUrls>>;
 
-/** The parts of the file that define the validators. */
+/** The configuration keys that define the monitored validators: either `validators`, or the keys for a single validator. */
 export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly source: z.output<typeof source>;
   readonly prometheus?: unknown;
@@ -287,7 +289,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // With source: prometheus, only configured URLs are scraped. As with source: scrape, null turns the sidecar off.
+  // With `source: prometheus`, only URLs set in the file are scraped. A null URL disables the sidecar for both kinds of source.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),
@@ -320,14 +322,14 @@ function toNode(given: NodeKeys): NodeTarget {
   };
 }
 
-/** Schema of a "host:port" field. */
+/** Schema of a network address such as "10.0.0.1:9090". */
 function targetField() {
   return z.string().refine((text) => parseListenAddress(text) !== undefined, {
     error: issueText("is not a host and a port", '"host:port", e.g. "127.0.0.1:9090"'),
   });
 }
 
-/** Schema of a validator's or node's name. */
+/** Schema of a validator's or node's name: letters, digits, "_", "." and "-", at most 63 characters. */
 function nameField() {
   return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
     error: issueText("is not a valid name", 'letters, digits, "-", "_" and ".", at most 63'),

@@ -1,23 +1,21 @@
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger-view.ts";
 
-/** The parts of a reading that the ledger uses: two counters that start at zero when their process starts. */
+/** The fields of a reading that the ledger uses. `success` and `failure` start at zero when the process starts. */
 export interface Counters {
   readonly chainId: string;
   readonly success: bigint;
   readonly failure: bigint;
-  /** Height of the latest block. */
+  /** Height of the latest block on the node; absent if unknown. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Time on the node machine's clock, on which `processStartMs` is based; absent if unknown. */
+  /** The node machine's clock at the reading, with which `processStartMs` was measured; absent if unknown. */
   readonly clockMs?: number;
-  /** When the reading was taken, if not at the time of the poll (e.g. a sample stored by Prometheus). */
+  /** When the reading was taken; set only if it is older than the poll, as for samples stored by Prometheus. */
   readonly sampledAtMs?: number;
 }
 
-/**
- * The counters that were counted last, and the wall-clock time of their reading. The next reading is compared with this baseline.
- */
+/** The last counted reading, with its wall-clock time. The next reading is compared with this baseline. */
 export interface Baseline extends Counters {
   readonly atMs: number;
 }
@@ -25,44 +23,43 @@ export interface Baseline extends Counters {
 /** The blocks that one reading adds to the ledger. */
 export interface LedgerStep {
   readonly counts: BlockCounts;
-  /** Start of the period in which the blocks were made, which ends with the reading. */
+  /** Start of the period in which the blocks in `counts` were made; the period ends at the reading. */
   readonly fromMs: number;
   /** True if the node has restarted since the baseline, so that its counters restarted at zero. */
   readonly restarted: boolean;
-  /** Set if another node that was already running has replaced the first node at this URL. */
+  /** Set if the URL now belongs to another node, which was already running alongside the first. */
   readonly isReplaced?: true;
-  /** True if the reading had no baseline. In that case, the blocks were made earlier, and only their number is known. */
+  /** True if the reading had no baseline. Its blocks were then made at unknown times before the reading. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
 
-/** A node's latest readings. */
+/** A node's last counted reading, and a conflict between nodes at its URL. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Set while the readings may come from several nodes. Nothing is counted during a conflict. */
+  /** Set while the readings may come from several nodes, so that no blocks are counted. */
   readonly conflict?: Conflict;
   /** When another node replaced the first node at this URL; absent if the node was never replaced. */
   readonly replacedAtMs?: number;
 }
 
-/** A conflict: readings from another process at the same URL. */
+/** Readings from a second process that responds at the same URL. */
 interface Conflict {
-  /** The first and last readings since the responding process last changed. */
+  /** The first and last reading of the process that responded most recently. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** True if the first process has responded again. While this is false, one node may simply have replaced the other. */
+  /** True if the first process has responded again. Until then, the second node may simply have replaced the first. */
   readonly alternates: boolean;
 }
 
 interface CounterStep {
   readonly state: CounterState;
-  /** The blocks that the reading adds. Undefined during a conflict, when no blocks are counted. */
+  /** The blocks that the reading adds to the ledger; undefined during a conflict, when no blocks are counted. */
   readonly step: LedgerStep | undefined;
 }
 
 /**
- * A restarted process starts after the old process's last reading. The two times may come from clocks that differ by up to this
- * much.
+ * A restarted process starts after the old process's last reading. This tolerance allows for different clocks behind the two times.
  */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
@@ -93,7 +90,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict that exists after a reading; undefined if there is no conflict, or if only one node still responds. */
+/** Returns the conflict state after a reading; undefined if there is none or if it has ended. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   counters: Counters,
@@ -106,7 +103,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, counters that fall belong to the other node, whose counters may also be higher if both started together.
+  // During a conflict, lower counters belong to the other node. Its counters may also be higher if both nodes started together.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;
@@ -130,9 +127,9 @@ function replacement(baseline: Baseline, first: Baseline, counters: Counters, at
  * Counts the blocks between the baseline and a new reading from the same chain.
  *
  * While a node keeps running, its counters only grow, so the difference is counted. After a node restart, the new values are
- * counted in full, and blocks that neither process counted are unknown. Nothing is counted from any other process, because its
- * counters cover blocks that the first process already counted. `firstStep` counts a reading that has no baseline. A restart of the
- * sidecar or the watchdog needs no special handling, since the node continues to count.
+ * counted in full, and blocks that neither process counted are unknown. Counters of a second process are ignored, because the first
+ * process has already counted the same blocks. `firstStep` counts a reading that has no baseline. A restart of the sidecar or the
+ * watchdog needs no special handling, since the node continues to count.
  */
 export function advance(baseline: Baseline | undefined, counters: Counters, atMs: number): LedgerStep {
   const next = { ...counters, atMs };
@@ -154,7 +151,7 @@ export function advance(baseline: Baseline | undefined, counters: Counters, atMs
   }
 }
 
-/** Returns the step for a node's first reading, which has no baseline. */
+/** Counts a node's first reading: the whole counters if the process's start time is known, otherwise nothing. */
 function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
   const { processStartMs, success: good, failure: bad } = counters;
   // The counters cover the time since the node's start. If the start time is missing, or is in the future because the clocks
@@ -170,15 +167,15 @@ function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
 }
 
 /**
- * How a reading relates to the baseline. "other" means another process that ran at the same time as the baseline's process:
- * either two nodes respond at one URL, or a node that was already running has replaced the first node.
+ * How a reading's process relates to the baseline's process. "other" is a second process that ran alongside the baseline's process: either
+ * two nodes respond at one URL, or a node that was already running has replaced the first.
  */
 type Relation = "same" | "restarted" | "other";
 
 /**
- * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call per block, so neither the
- * growth of its counters nor the counters of a new process can greatly exceed the growth in height. The start time is only a
- * hint, because it shifts with the clock of the node's machine when that clock is set.
+ * Determines whether a reading comes from the baseline's process. A process makes one call per block, so its counters cannot grow much
+ * faster than the height, and a new process's counters cannot exceed this growth. The start time is only a hint, because it shifts when the
+ * clock of the node's machine is set.
  */
 function relationOf(baseline: Baseline, counters: Baseline): Relation {
   const hasFallen = counters.success < baseline.success || counters.failure < baseline.failure;
@@ -216,8 +213,8 @@ function growthOf(baseline: Baseline, { height }: Counters): bigint | undefined 
 }
 
 /**
- * Returns true if the process is young enough to have started after the baseline; undefined if a start time is unknown. If the
- * time on the node machine's clock is known, the age is correct even if that clock is wrong.
+ * Returns true if the process is young enough to have started after the baseline; undefined if a start time is unknown. A process's
+ * age is exact even if the node machine's clock is wrong, provided that this clock was read too.
  */
 function startedLater(
   baseline: Baseline,

@@ -9,12 +9,12 @@ import type { BlockCounts, LedgerEvent } from "./ledger-view.ts";
 import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
-/** An event with its number, which is one higher than the previous event's number. */
+/** An event with its id; ids are consecutive numbers. */
 export interface StoredEvent extends LedgerEvent {
   readonly id: number;
 }
 
-/** A ledger's recent events, oldest first. */
+/** A ledger's recent events, oldest first, and the id of the next event. */
 export interface EventList {
   readonly recent: readonly StoredEvent[];
   readonly nextId: number;
@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** Number of events that stay in memory. The state file contains all events. */
+/** Maximum number of events in memory; the state file contains all events. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
@@ -34,19 +34,19 @@ export function addEvents(list: EventList, events: readonly LedgerEvent[]): Even
   };
 }
 
-/** Replaces the end time and the text of an ongoing event. */
+/** Updates the end time and the text of an ongoing event, such as a halt. */
 export function extendEvent(list: EventList, id: number, toMs: number, text: string): EventList {
   const recent = list.recent.map((event) => (event.id === id ? { ...event, toMs, text } : event));
   return { ...list, recent };
 }
 
-/** The part of a ledger from which events are derived and to which they are added. */
+/** The ledger fields that hold events, and earlier values with which a poll is compared to find new events. */
 export interface EventLedger {
   readonly events: EventList;
   readonly progress?: Progress;
-  /** The processes that each node's pages last showed, by node name. */
+  /** By node name, the start times and versions that the node's and sidecar's pages last showed. */
   readonly processes: ReadonlyMap<string, Processes>;
-  /** The chain's reward parameters, as text. */
+  /** The chain's reward parameters, encoded by {@link encodeParams}. */
   readonly params?: string;
 }
 
@@ -59,11 +59,11 @@ export interface CountedPoll {
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this produce a "gap" event. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
 }
 
-/** Adds the events that follow from a poll's counts, processes, parameters, height and closed months. */
+/** Adds events for changes that a poll shows in counters, processes, reward parameters, height and closed months. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -107,7 +107,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   return heights.toSorted(ascending).at(-1);
 }
 
-/** Returns the events found in the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
+/** Returns the events that counters show: the first reading, gaps, node restarts, and two nodes at one URL. */
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
@@ -149,7 +149,7 @@ function followParams(before: string | undefined, { atMs, chain: { revenue } }: 
   return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
 
-/** Creates the event for the first reading. `fromMs` is the start of the earlier blocks that it counts. */
+/** Creates the event for the first reading. `fromMs` is the start of the period whose blocks it counts. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -194,9 +194,7 @@ interface Progress {
 /** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/**
- * Adds the highest height that a poll saw. A halt is a single event that starts at the last block and is extended at every poll.
- */
+/** Records the highest height of a poll. A halt is one event, which starts at the last block and is extended by every poll. */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -215,23 +213,23 @@ function followProgress(
   };
 }
 
-/** The processes of a node and its sidecar, as last seen on their metrics pages. */
+/** Start time and versions of a node and its sidecar, as last shown on their metrics pages. */
 export interface Processes {
-  /** When a poll last saw the sidecar's start time. */
+  /** When a poll last read the sidecar's start time. */
   readonly sidecarSeenMs?: number;
   readonly sidecarStartMs?: number;
   readonly sidecarVersion?: string;
   readonly nodeVersion?: string;
-  /** When a version last changed. */
+  /** Time of the poll that last found a changed version; absent before the first change. */
   readonly changedMs?: number;
 }
 
-/** For this long after a version change, further changes are not events, because two programs may alternate at one URL. */
+/** After a version change, ignore further changes for this long, because two programs may alternate at one URL. */
 const QUIET_MS = 600_000;
 
 /**
- * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that none of the pages
- * shows stay unchanged. Node restarts are detected from the counters (`advance`).
+ * Adds events for sidecar restarts and version changes since the last poll. Fields missing from all pages keep their old values.
+ * Node restarts are detected from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -261,7 +259,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes that one poll saw. Fields that none of the pages shows are absent. */
+/** Returns the start time and versions that one poll read. Fields missing from all pages are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);
@@ -279,8 +277,8 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
 /**
- * Replaces the stored versions, unless some of a page's programs are currently missing. Version changes are detected once the
- * missing programs are shown again.
+ * Replaces the stored versions. A version text that currently lacks some of its programs keeps its old value, so that a change is
+ * detected once they reappear.
  */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
@@ -320,7 +318,7 @@ function versionChange(
 
 const NO_PROGRAMME = "no reward programme";
 
-/** A parameter's name in texts, and a function that formats its value. */
+/** A reward parameter's display name, and a function that formats its value. */
 type ParamText = readonly [name: string, show: (value: string) => string];
 
 const asIs = (value: string): string => value;
@@ -337,13 +335,13 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes a chain's parameters for comparison with later parameters. `revenue` is undefined if the chain has no revenue module. */
+/** Encodes reward parameters as text for later comparison. `revenue` is undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueReading | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return stringifyJson(revenue.params);
 }
 
-/** Describes the difference between two encoded sets of parameters, e.g. "the pay of a full month from 2500 to 3000". */
+/** Describes how two encoded parameter sets differ, for example "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
   if (after === NO_PROGRAMME) return "the chain no longer has a reward programme";
   if (before === NO_PROGRAMME) return "the chain now has a reward programme";

@@ -2,9 +2,8 @@ import type { Month } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
- * Joins data in memory with older stored data. Memory contains every month, and all rollups from its oldest rollup on. Memory is
- * always up to date, whereas the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
- * before the rollups in memory.
+ * Combines the counts in memory with older counts from the state file. Memory holds every month and the recent rollups, and stays
+ * up to date even if the disk fails. `stored` is read only if a range starts before the rollups in memory.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -33,7 +32,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   };
 }
 
-/** Joins stored events with events in memory, which contains the newest events and the current length of an ongoing event. */
+/** Combines stored events with events from memory, which include the newest events and an ongoing event's current end. */
 function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
@@ -49,17 +48,17 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * The sources of the counts. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in
- * blocks. "revenue": the revenue module's own count, on which the chain bases its payments.
+ * The sources from which oracle results are counted. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price,
+ * as found in blocks. "revenue": the revenue module's own count, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
 /** Counts of the blocks in one period. */
 export interface Tally {
-  /** All blocks, whether measured or estimated. */
+  /** Counts of all blocks in the period, measured and estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` whose time is only estimated, because the blocks were made before the first reading. */
+  /** The part of `counts` made before the first reading, so that the blocks' times are only estimated. */
   readonly estimated: BlockCounts;
   /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
@@ -80,8 +79,8 @@ export interface MonthRecord extends Tally {
 }
 
 /**
- * A range of blocks with at least one bad block, as counted by consecutive polls. The range belongs to the minute in which it
- * ends, and therefore to one hour and one day. The bad blocks in a rollup's ranges thus add up to the rollup's bad blocks.
+ * Consecutive blocks, at least one of them bad, that were counted by one or more polls. A range belongs to the minute, hour and day
+ * in which it ends. The ranges add up to a rollup's bad blocks unless readings were over a minute apart.
  */
 export interface MissRange {
   /** Times of the block before the range and of the range's last block, in ms. */
@@ -138,35 +137,35 @@ export interface LedgerEvent {
   readonly text: string;
 }
 
-/** Reads one validator's counts. Times are UTC, in ms; ranges are [fromMs, toMs). Lists begin with the oldest entry. */
+/** Reads one validator's counts. Times are UTC, in ms; ranges are [fromMs, toMs). All lists are in time order, oldest first. */
 export interface LedgerView {
   readonly validator: string;
   /** The id of the validator's chain; undefined before the first reading. */
   readonly chainId: string | undefined;
-  /** Returns the months that have blocks. */
+  /** Returns all stored months in which blocks were counted. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Returns the days that have blocks. Days are stored forever. */
+  /** Returns the days in which blocks were counted. Daily counts are stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Returns the hours that have blocks. Hours are stored for 400 days, and only for the source "calls". */
+  /** Returns the hours in which blocks were counted. Hourly counts are stored for 400 days, and only for the source "calls". */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Returns the minutes that have blocks. Minutes are stored for 12 hours, and only for the source "calls". */
+  /** Returns the minutes in which blocks were counted. Counts by minute are stored for 12 hours, and only for the source "calls". */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Returns the ranges with bad blocks whose last block is within the given time. The newest 50,000 ranges are stored. */
+  /** Returns the stored ranges with bad blocks that end within the given time; at most the newest 50,000 are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
   /** Returns the events that overlap the given time. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
-/** Returns block counts for the last five minutes. The minute in progress is included. */
+/** Returns the block counts of the last five minutes, including the current minute. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }
 
-/** Numbers of blocks by the result of the oracle call. */
+/** Block counts by result of the oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks made between a reading and a node restart, whose results the restart erased. */
+  /** Blocks whose results were lost in a node restart, because they were made after the last reading. */
   readonly unknown: bigint;
 }
 

@@ -8,12 +8,12 @@ import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rol
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import { addMisses, correctMisses, missesWithin } from "./miss-ranges.ts";
 
-/** One validator's counts, with the state from which counting continues. */
+/** One validator's counts and events, with the state needed to continue counting. */
 export interface Ledger extends EventLedger {
   /** The id of the validator's chain; absent before the first reading. */
   readonly chainId?: string;
   readonly sources: Sources;
-  /** The recent block ranges with bad blocks, oldest first, according to the source "calls". */
+  /** Recent block ranges with bad blocks, oldest first, from the source "calls". */
   readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
 }
@@ -37,7 +37,7 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this produce a "gap" event. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
   /** True if the observation was read from Prometheus to fill a gap, so that revenue and parameters are unknown. */
   readonly isBackfill?: boolean;
@@ -45,13 +45,13 @@ export interface LedgerOptions {
 
 export interface Counting {
   readonly ledger: Ledger;
-  /** Each node's step in the source "calls". */
+  /** The blocks that each node's counters added in the source "calls", including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
-  /** The blocks that were added to the source "calls". */
+  /** The blocks that this observation added to the source "calls". */
   readonly counts: BlockCounts;
   /**
-   * The observation. If a node's URL alternates between two processes, e.g. behind a load balancer, the node's page is replaced
-   * with an error.
+   * The given observation, with an error in place of each metrics page whose URL alternates between two processes, for example
+   * behind a load balancer.
    */
   readonly observation: Observation;
 }
@@ -64,12 +64,11 @@ const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 /** Minimum number of blocks for a mean block time. */
 const MIN_BLOCKS = 30n;
 
-/** An interval contains a halt if its block time exceeds the median by this factor. */
+/** An interval is treated as containing a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
 /**
- * Counts one observation in all sources. A source that could not be read stays unchanged, and its next reading also covers this
- * time.
+ * Counts one observation's blocks for each source. If a source could not be read, its next reading also covers the blocks made until then.
  */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs } = observation;
@@ -111,7 +110,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   };
 }
 
-/** If the clock has been proven wrong, moves blocks that the clock dated in the future to the current time. */
+/** If the clock has turned out to be wrong, moves blocks that it dated in the future to the current time. */
 function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   const correct = (source: SourceLedger) => {
     const { checkpoint } = source;
@@ -135,7 +134,7 @@ function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   };
 }
 
-/** Replaces the pages of conflicting nodes with errors. */
+/** Replaces the metrics pages of the nodes in `conflicts` with errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
@@ -149,7 +148,7 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
   return { ...observation, nodes };
 }
 
-/** Returns the counters that an observation shows for each source, and the id of the sources' chain if it is shown. */
+/** Returns an observation's counters for each source, and the chain id if any source states it. */
 function countersOf({ nodes, chain }: Observation, address: string | undefined) {
   const head = readingOf(chain.head);
   const readings = nodes.flatMap(({ name, metrics }) =>
@@ -192,7 +191,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // Use the counts since the node's start, so that a mean block time is available immediately.
+  // Use the first reading's counts since the node's start, so that a mean block time is known immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -223,10 +222,10 @@ function closeMonths(sources: Sources, chainId: string | undefined, timeOf: Ledg
   };
 }
 
-/** Adds a height to the anchors: one per hour for the last day, and one older anchor. */
+/** Adds a height with its time to the anchors, of which one per hour of the last day and one older anchor are retained. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
-  // Restart the mean, because a lower height means that this is another chain with the same name.
+  // A lower height belongs to another chain with the same id, so start the mean again.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
   const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
@@ -240,8 +239,8 @@ export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
 }
 
 /**
- * Returns the mean time between blocks, in ms, over the last day or the longest known period. Intervals with a halt are excluded,
- * because the month's remaining blocks are expected at the usual block time.
+ * Returns the mean time between blocks, in ms, over the last day or, without a reading from that day, since the latest earlier
+ * reading. Halts are excluded, because the month's remaining blocks are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
   if (now === undefined) return undefined;

@@ -2,11 +2,11 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts, MissRange } from "./ledger-view.ts";
 import type { CountedTo } from "../sources/observation.ts";
 
-/** Number of ranges that stay in memory. The state file contains more ranges. */
+/** Maximum number of ranges in memory; the state file contains up to 50,000. */
 export const MAX_RECENT_RANGES = 1000;
 
 /**
- * Readings at most this far apart form one range of blocks. If readings are further apart, rollups distribute the blocks evenly.
+ * Blocks between readings at most this far apart form one range. Blocks between more distant readings are only spread over the rollups.
  */
 const SHORT_MS = MINUTE_MS;
 
@@ -45,8 +45,8 @@ export function addMisses(
 }
 
 /**
- * Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. The ranges' start times stay distinct, because they identify
- * the ranges.
+ * Moves ranges that a wrong clock dated after `timeMs` back to `timeMs`. Each start time remains unique, because it identifies its
+ * range.
  */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;

@@ -11,10 +11,10 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 export type Span = keyof typeof SPANS;
 export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
-/** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
+/** The rollups of one span, oldest first. This is a list, because every poll copies it, and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** One source's counts by period. Only recent minutes, hours and days are included; older rollups are in the state file. */
+/** One source's counts by month, day, hour and minute. Older minutes, hours and days are only in the state file. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -29,14 +29,13 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
 };
 
 /**
- * If a segment is no longer than this, its blocks are counted at its end. A longer segment's blocks are spread evenly over its
- * time.
+ * The blocks of a segment up to this long are counted at its end. A longer segment's blocks are spread evenly over its duration.
  */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
-/** The blocks made between two readings. */
+/** The blocks made between two readings, with the times of both readings. */
 interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
@@ -51,7 +50,7 @@ interface Segment {
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
 export interface CountedSegment extends Segment {
-  /** True if the period is only an estimate, because only the number of blocks is known. */
+  /** True if only the number of blocks is known, and `fromMs` and `toMs` are estimates. */
   readonly isEstimated: boolean;
   /** True if the blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
@@ -60,8 +59,8 @@ export interface CountedSegment extends Segment {
 }
 
 /**
- * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens months that are not over. Also returns the
- * reopened months. If no block was dated after `timeMs`, returns `rollups` unchanged.
+ * Moves blocks that a wrong clock dated after `timeMs` back to `timeMs`, and reopens months that it closed too early. Returns the
+ * rollups and the reopened months. If no block was dated after `timeMs`, returns `rollups` unchanged.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -99,7 +98,7 @@ function addTally<T extends Tally>(a: T, b: Tally): T {
   };
 }
 
-/** Adds blocks to their month and to the shorter rollups. Old rollups are dropped from memory. */
+/** Adds blocks to their month and to the minute, hour and day rollups in `spans`. Drops rollups older than {@link RETENTION_MS}. */
 export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups {
   if (isNoBlocks(segment.counts)) return rollups;
   const months = new Map(rollups.months);
@@ -117,8 +116,8 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
 }
 
 /**
- * Returns the month in which to count blocks. If the clock was set back into a finalized month, which cannot change, the blocks are
- * counted in the next month.
+ * Returns the month in which to count blocks: the given month or, if a clock set back makes that a finalized month, the first month
+ * that is still open.
  */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
@@ -134,7 +133,7 @@ function addToSpan(
 ): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once the clock is corrected.
+  // Limit the number of rollups, not their age, because a clock set far ahead would otherwise drop rollups that are still needed.
   const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
@@ -180,8 +179,8 @@ function startOf(atMs: number, spanMs: number): number {
 }
 
 /**
- * Distributes a part's blocks evenly over its time and returns each span's share. The shares add up to the input, except for blocks
- * before `oldestMs`.
+ * Spreads a segment part's blocks evenly over its duration and returns each rollup's share. Rollups are `spanMs` long. The shares
+ * add up to the part's counts, except for blocks before `oldestMs`.
  */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
@@ -204,7 +203,7 @@ function distribute(
 }
 
 /**
- * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
+ * Splits a segment by month, so that the parts add up to the input. If the height of the new month's first block is known, the segment is
  * split by blocks, which is exact if all blocks have the same result. If the height is unknown, the segment is split in proportion
  * to time. If the clock was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
  */
@@ -215,7 +214,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
     const edgeMs = nextMonthMs(startMs);
     const share = shareByHeight(segment, edgeMs) ?? shareByTime(segment, edgeMs - startMs);
-    // End one millisecond before the edge, in the month that the blocks belong to.
+    // End one millisecond before the edge, so that the part lies within the old month.
     if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
     remaining = subtractCounts(remaining, share);
   }
@@ -236,7 +235,7 @@ function shareByHeight(
   const blocks = heights.to - heights.from;
   const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
   const share = partOfCounts(counts, before, blocks);
-  // Count the blocks lost by rounding down, starting with good blocks because most blocks are good.
+  // Add back the blocks lost by rounding down, as good blocks first because most blocks are good.
   let left = (allBlocks(counts) * before) / blocks - allBlocks(share);
   const rounded = (key: keyof BlockCounts): bigint => {
     const added = clamp(left, counts[key] - share[key]);
@@ -255,7 +254,7 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** The fields that, together with the month, identify a record. */
+/** Chain and source, which identify a record together with its month. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;

@@ -7,20 +7,20 @@ import type { ChainHead, CountedTo, MonthEdge, Observation } from "../sources/ob
 import { addToRollups, NO_ROLLUPS, type Rollups, type Span } from "./rollups.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 
-/** One validator's counts according to one source. */
+/** One validator's counts from one source ("calls", "votes" or "revenue"). */
 export interface SourceLedger {
   /** Each node's latest readings, by node name. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** The point up to which the rollups have counted; absent before the first reading. */
+  /** The last counted block; absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
 
-/** The last block that a source's rollups contain. */
+/** The last block counted in a source's rollups, and the reading that counted it. */
 interface Checkpoint extends CountedTo {
-  /** Wall-clock time of the reading. */
+  /** Wall-clock time of the reading that counted the block. */
   readonly atMs: number;
-  /** The last node that was counted. */
+  /** Name of the node whose reading counted the block. */
   readonly node: string;
 }
 
@@ -32,14 +32,14 @@ export interface NodeCounters {
   readonly counters: Counters;
 }
 
-/** When a poll took place, and how to count it. */
+/** The poll's time, and how to date and count its blocks. */
 interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  /** The spans in which to count the blocks, in addition to months. */
+  /** The rollup spans in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
   /**
-   * The time that a first reading covers: "process" is the time since the process's start. "period" is the current period of the
-   * chain's own counters, whose blocks are not estimated.
+   * Which period a node's first reading covers. With "process", it covers the time since the node's start, and the blocks are estimates.
+   * With "period", it covers the current payment period of the chain's own counters, and the blocks are exact.
    */
   readonly firstCovers: "process" | "period";
   /** True if the readings were taken from Prometheus to fill a gap. */
@@ -56,11 +56,11 @@ export interface NodeStep {
 
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** The steps of all nodes, including nodes that were not chosen. */
+  /** The blocks that each node's counters added, including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
-  /** The blocks that were added to the rollups. */
+  /** The blocks that the poll added to the rollups. */
   readonly counts: BlockCounts;
-  /** The nodes whose URL alternates between two processes. None of these nodes' readings were counted. */
+  /** Nodes that were not counted, because their URL alternates between two processes. */
   readonly conflicts: readonly string[];
 }
 
@@ -68,9 +68,9 @@ export interface SourceCounting {
  * Counts one poll of all of a validator's nodes.
  *
  * Every node calls its own sidecar for every block, so the nodes' counts are never added up. Each poll counts only the node with
- * the highest share of good blocks, because a vote is good if any node has prices in time. If shares are equal, the node counted
- * in the previous poll is used. After a switch to another node, the heights determine which blocks are new; blocks between the
- * readings of the two nodes are unknown.
+ * the highest share of good blocks, because a vote is good if any node has prices in time. If two nodes' shares are equal, the
+ * previously counted node is preferred. After a switch to another node, the heights determine which blocks are new; blocks between
+ * the readings of the two nodes are unknown.
  */
 export function countPoll(
   source: SourceLedger,
@@ -110,9 +110,9 @@ export function countPoll(
 }
 
 /**
- * Returns the nodes' readings that this poll can count. Stored samples from several nodes have different times, so they are counted
- * only once every node has a new sample. If they were counted earlier, the node with the latest sample alone would determine the
- * last blocks' results.
+ * Returns the readings that this poll can count. Samples that Prometheus has stored for several nodes differ in time, so they are
+ * counted only once every node has a new sample. Otherwise, the node with the newest sample would alone determine the last blocks'
+ * results.
  */
 function newCounters(
   counterStates: SourceLedger["counterStates"],
@@ -126,8 +126,8 @@ function newCounters(
 }
 
 /**
- * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample. A Prometheus replica
- * may also lag behind another replica although its clock is ahead; lower counters of the same process show this.
+ * Returns true if a sample stored by Prometheus brings nothing new. Several polls may see the same sample. A replica may also
+ * return older data with a later time, which lower counters of the same process reveal.
  */
 function isPast(before: Baseline, counters: Counters): boolean {
   const { sampledAtMs } = counters;
@@ -137,11 +137,11 @@ function isPast(before: Baseline, counters: Counters): boolean {
   return isLower && isSameStart(before, counters);
 }
 
-/** The step of the node that is counted in this poll. */
+/** The node chosen for this poll, with its blocks. */
 interface ChosenStep {
   readonly node: string;
   readonly step: LedgerStep;
-  /** The step's blocks that have not been counted yet. */
+  /** The node's blocks that have not been counted yet. */
   readonly counts: BlockCounts;
   /** The height before the first of these blocks; undefined if the node reports no height. */
   readonly fromHeight: bigint | undefined;
@@ -153,7 +153,7 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
     const part = uncountedPart(step, checkpoint);
     return part === undefined ? [] : [{ ...step, ...part }];
   });
-  // At the first reading there is nothing to compare, so count the first node that makes calls.
+  // The first reading has no checkpoint, so count the first node that makes calls.
   if (checkpoint === undefined) return candidates.find(({ counts }) => !isNoBlocks(counts)) ?? candidates[0];
   return candidates.reduce<ChosenStep | undefined>((best, candidate) => {
     if (best === undefined) return candidate;
@@ -162,26 +162,26 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
   }, undefined);
 }
 
-/** Returns the part of a node's step that is beyond the checkpoint; undefined if there is no such part. */
+/** Returns a node's blocks above the checkpoint; undefined if there are none. */
 function uncountedPart(
   { node, step, before }: NodeStep,
   checkpoint: Checkpoint | undefined,
 ): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
-  // The node that was counted last continues from the checkpoint, because its own counters are exact to the block.
+  // If the same node was counted last, its own counters tell exactly which blocks are new.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
     return whole;
   const { height } = step.baseline;
   if (checkpoint.height === undefined || height === undefined)
     return before === undefined ? undefined : whole;
   if (height <= checkpoint.height) return undefined;
-  // A node's first reading shows the chain's height, but not the results of the blocks up to that height.
+  // A node's first reading shows its height, but not the results of the blocks below it.
   const from = before?.height ?? height;
   const known = before === undefined ? NO_BLOCKS : step.counts;
   const overlap = checkpoint.height - from;
   if (overlap <= 0n)
     return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
-  // The results of the blocks up to the checkpoint are unknown, and only their number is known, so assume the step's mean.
+  // The counters don't show which of these blocks lie below the checkpoint, so assume the same mix of results on both sides.
   const counted = partOfCounts(known, overlap, height - from);
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
@@ -196,7 +196,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/** Returns the checkpoint's time. Before a node has reached the month's first block, this is the end of the previous month. */
+/** Returns the time of the last counted block: the end of the previous month if the node has not reached the month's first block. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
@@ -208,7 +208,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
   if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // Count an estimate only by day, because its minutes and hours would all show the same mean.
+  // Count estimated blocks only by day, because shorter rollups would all show the same mean.
   const days = spans.filter((span) => span === "day");
   const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
   return { ...common, fromMs, spans: days, isEstimated: true };
@@ -228,31 +228,31 @@ function inMonth(
 }
 
 /**
- * Time of the blocks that a poll counts. The chain pays by block time, so the block time is used if the chain can be read. If the
- * chain cannot be read, the time of the poll is used, which is at most one poll later.
+ * The time that the ledger gives to a poll's blocks. The chain pays by block time, so the newest block's time is used if the chain
+ * can be read, and otherwise the poll's time, which is at most one poll interval later.
  */
 interface LedgerTime {
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** True if it is certain that no counted block is later than `timeMs`, even if the ledger dates it later. */
+  /** True if no counted block can be later than `timeMs`. Later dates in the ledger are then wrong. */
   readonly isProven: boolean;
   /** Returns true if the month, which has ended by `timeMs`, can be closed. */
   readonly closes: (month: Month) => boolean;
 }
 
-/** After a clock step, months stay open for this long, so that a wrong clock can be detected or corrected first. */
+/** After the clock was set, months stay open for this long, so that a wrong clock can be detected first. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
-/** Allowed difference between the clock and the chain's time. */
+/** Maximum tolerated difference between this machine's clock and the newest block's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** If a REST server lags the nodes by more blocks than this, its times do not apply to the nodes' blocks. */
+/** If a REST server is more blocks than this behind the nodes, don't use its block time for their blocks. */
 const MAX_BEHIND = 20n;
 
-/** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */
+/** Returns the time for a source's new blocks, given its checkpoint, which is undefined before the first reading. */
 export type LedgerTimeOf = (checkpoint: CountedTo | undefined) => LedgerTime;
 
-/** Returns the times of the blocks that an observation adds, by source. */
+/** Returns a function that computes, for each source's checkpoint, the time of an observation's new blocks. */
 export function ledgerTimes(observation: Observation): LedgerTimeOf {
   const { atMs, clock } = observation;
   const head = currentHead(observation);
@@ -272,7 +272,7 @@ export function ledgerTimes(observation: Observation): LedgerTimeOf {
     return {
       timeMs: atMs,
       isProven: atMs < counted - TOLERANCE_MS,
-      // If the clock ran steadily past the end of the month, it was not stepped into the next month.
+      // Close a month immediately only if the clock ran steadily past its end, because the clock may otherwise have been set.
       closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
     };
   };

@@ -15,27 +15,27 @@ import {
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Matchers that select validators by the dashboard's variables. */
+/** PromQL label matchers for the chain and validator chosen in the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 /** Like {@link PLACE}, for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 
-/** Returns PromQL that selects one of the watchdog's metrics for the selected validators. `more` contains additional matchers. */
+/** Returns PromQL that selects one of the watchdog's metrics for the selected validators. `more` adds label matchers. */
 export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
 
-/** Returns a panel's only query, with one series per value of a label. */
+/** Returns the queries of a panel with a single expression, whose legend is the given label. */
 export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
 
-/** Returns the colours for numbers: `lowest`, then each colour in `from`, starting at its value. */
+/** Returns colour thresholds: `lowest` first, then each colour in `from` at its value and above. */
 export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
   return [[lowest, undefined], ...Object.entries(from)];
 }
 
-/** Returns a dashboard's variables. `source` is a metric that every process exports. */
+/** Returns a dashboard's filter variables. Their choices are read from the labels of `source`, a metric that every process exports. */
 export function variablesOf(source: string): readonly VariableSpec[] {
   return [
     ...processVariables(source),
@@ -85,7 +85,7 @@ export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
 /** A link from a validator's name to the dashboard that shows the validator's month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/** Annotations for the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
+/** Annotations that mark restarts and alerts on the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,

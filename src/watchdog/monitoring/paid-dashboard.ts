@@ -27,12 +27,12 @@ const ROTATION_STATES: readonly StateSpec[] = [
   [3, "due", "red"],
 ];
 
-/** Returns PromQL for the numeric code of a validator's current state. */
+/** Returns PromQL for the numeric code of the state that a validator is currently in. */
 function oneOf(name: string, label: string, states: readonly StateSpec[], by = "validator"): string {
   return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
-/** The states in a timeline that shows both sources and their URLs. Sources and URLs use different codes. */
+/** States for a timeline with both sources and their URLs, which use different codes. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],
@@ -157,7 +157,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Whether the watchdog can read each source, and for sources with several URLs, which one is in use and which ones fail. Grey: current programs serve no oracle metrics.",
+              "Shows whether the watchdog can read each source and, for a source with several URLs, which URL is in use and which ones fail. Grey: current programs serve no oracle metrics.",
             last: "6h",
             states: SOURCE_STATES,
           },

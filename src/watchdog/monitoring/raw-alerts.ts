@@ -34,9 +34,9 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Recording rules for call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not
- * `Success` are bad. `rate` handles counter resets. If there are several nodes, only the best node is used, because one vote in
- * time is enough.
+ * Recording rules for the rates of oracle calls. The node creates `status="Failure"` only at the first failure, so all calls that are not
+ * `Success` are bad. `rate` handles counter resets. With several nodes, only the best node counts, because one vote in time is
+ * enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -64,8 +64,8 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 
 /**
  * Recording rules that count the calls in the current UTC month. Each evaluation adds the counter's growth since the previous
- * evaluation, even across a scrape gap, or the new value after a node restart. The sum restarts each month. The group's rules are
- * evaluated in this order, so `seen` is the counter at the previous evaluation.
+ * evaluation, even across a scrape gap, or the new value after a node restart. The sums restart at zero each month. The group's
+ * rules are evaluated in this order, so `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
   { record: "instance:oracle_calls:all", expr: () => `sum ${NODE} (app_oracle_responses)` },
@@ -109,7 +109,7 @@ function monthRecord(kind: "good" | "all"): RecordSpec {
       const grown = `((${now} - ${seen(times)} >= 0) or (${now} and ${seen(times)}))`;
       return [
         `  ${grown} + (${before} * ${sameMonth} or ${now} * 0)`,
-        // While the node cannot be scraped, keep the sum.
+        // Repeat the last sum while the node cannot be scraped.
         `or (${before} * ${sameMonth} > 0)`,
         // The first evaluation adds no calls, because the counter may be years old.
         `or ${now} * 0`,
@@ -142,10 +142,10 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * PromQL that stops the alert from firing during the grace period after one of its causes, or after the watchdog's own alert of
- * this name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes the alert. The alert also does not
- * fire while the watchdog reports a cause. The watchdog's rules are evaluated at a different time, so the alert would otherwise
- * briefly fire alone when the cause ends.
+ * Returns PromQL that suppresses the alert during the grace period after one of its causes, or after the watchdog's own alert of
+ * this name. While such an alert fires, Alertmanager mutes this alert anyway. The PromQL also suppresses the alert while the
+ * watchdog reports a cause: because the watchdog's rules are evaluated at other times, the alert would otherwise briefly fire alone
+ * when that cause ends.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -166,8 +166,8 @@ function firing(component: string, names: readonly string[]): string {
 }
 
 /**
- * Fires if several nodes lack the `validator` label, because the better of two validators would then hide the worse one. A single
- * node needs no label.
+ * Fires if several nodes lack the `validator` label, because the better of two validators would then hide the worse one. If there is
+ * only one node, the label is not needed.
  */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
@@ -176,7 +176,7 @@ const LABEL_MISSING: AlertSpec = {
   severity: "critical",
   summary: "Nodes without the validator label.",
   description:
-    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the validator label. The rules treat them as nodes of one validator, and evaluate only the best node.",
+    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the validator label. The rules treat these nodes as one validator's nodes, and evaluate only the best node.",
   impact: "If one of these nodes stops voting, no alert fires as long as another one votes.",
   expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
   for: "5m",
@@ -194,7 +194,7 @@ const LABEL_MISSING: AlertSpec = {
   },
 };
 
-/** The rules for conditions that node and sidecar metrics alone can show, for installations without the watchdog. */
+/** Rules for installations without the watchdog, covering the conditions that node and sidecar metrics alone can detect. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
   { name: "oracle-raw.month", interval: "1m", records: MONTH_RECORDS, alerts: [] },
@@ -232,10 +232,7 @@ const NODE_LABELS = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE_LABELS}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE_LABELS}}`;
 
-/**
- * A test scenario for the counters, with the expected sums of good calls and of all calls at certain samples. The scenario starts
- * on 1970-01-01.
- */
+/** A promtool scenario: counter series that start on 1970-01-01, and the monthly sums expected at some of the samples. */
 interface MonthCase {
   readonly name: string;
   /** The time between two samples, in minutes. */
@@ -284,7 +281,7 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** The minute at which calls succeed again in the tests of causes. */
+/** In the cause tests, the minute at which calls succeed again. */
 const RECOVERY_MINUTE = 60;
 
 /** A series in which all calls fail for an hour, and then all calls succeed. */

@@ -14,7 +14,7 @@ const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
 const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
 const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
 
-/** Returns a panel that shows how many calls may still fail. `part` names the part of the pay that is at stake. */
+/** Returns a panel that shows how many more calls may fail before full pay or any pay is lost this month. */
 function callsLeft(part: "full" | "any", description: string): PanelSpec {
   const boundary = part === "full" ? "full" : "none";
   return stat(

@@ -27,7 +27,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     summary: `${title}.`,
     description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} Run relaywatch why for the cause with current values.`,
     impact,
-    // Bridge watchdog restarts, so that a restart neither ends nor repeats the alert.
+    // Cover the last few scrapes, so that a watchdog restart neither ends nor repeats the alert.
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",
@@ -38,7 +38,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
   };
 }
 
-/** `GET /runbooks/NAME.md`: runbooks for the watchdog's alerts. */
+/** `GET /runbooks/NAME.md` serves the runbook of the alert NAME. */
 export const RUNBOOK_ROUTE: ApiRoute = runbookRoute(
   new Map(CONDITIONS.map((condition) => [condition.name, servedRunbook(condition)])),
 );

@@ -10,9 +10,9 @@ import { ChannelError, postAccepted, type PostJson, safeText } from "./channels/
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 
-/** The outbox of all channels, as the delivery loops use it. */
+/** The delivery loops' access to the outbox of all channels. */
 export interface Outbox {
-  /** Waits until a channel has deliveries, and returns the oldest, all for the same validator. Rejects on abort. */
+  /** Waits until a channel has deliveries, then returns the oldest ones, all for one validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
   /**
    * Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may overtake the failing
@@ -35,8 +35,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * How a delivery attempt can end. "failed": the delivery is repeated. "expired": the attempt failed, and the delivery is too old
- * to be repeated. "rejected": the receiver repeatedly refused the content or no longer exists.
+ * Outcomes of a delivery attempt. "failed" means that the delivery will be repeated, "expired" means that it is too old to be repeated, and
+ * "rejected" that the receiver has repeatedly refused the content or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -44,13 +44,13 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** An undelivered event becomes a dead letter at this age, because a notification that old is no longer useful. */
+/** An undelivered event becomes a dead letter at this age, because so late a notification is useless. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
 /** Content that has been refused this many times becomes a dead letter, because it will never be accepted. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery is failing, new events are sent within this time. */
+/** While a delivery is failing, new events are tried at most this much later. */
 const ARRIVAL_MS = 5000;
 
 /** After a failure, at most this many events of other alerts are tried until one is accepted. */
@@ -76,8 +76,8 @@ export async function runDelivery(
   let failures = 0;
   let isSuspect = false;
   /**
-   * Sends other alerts' events that are not in `known`, as long as the receiver accepts them. Returns true if any event was
-   * accepted.
+   * Sends other alerts' events that are not in `known`: up to `tries` until one is accepted, then all until one fails. Returns true
+   * if any event was accepted.
    */
   const sendOthers = async (
     batch: readonly Delivery[],
@@ -159,7 +159,7 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Number of consecutive attempts that failed before this attempt. If absent, a failure of this attempt has no consequences. */
+  /** Number of failed attempts directly before this attempt. If absent, a failure of this attempt is not counted. */
   readonly failures?: number;
 }
 
@@ -205,7 +205,7 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Another attempt would not help, so notify the operator immediately, also through the other channels.
+  // Don't retry, so that the notifications-lost alert reaches the operator soon through other channels.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
@@ -213,14 +213,14 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
 export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count"> {
   /** Returns the firing and recently resolved alerts that people have been notified of, with their current reasons. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves once an alert has changed. Rejects on abort. */
+  /** Resolves once the state of any alert has changed; rejects only on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. No
- * outbox is needed, because every push is complete and the next push makes up for a lost one. A resolved alert is pushed for as
- * long as it remains in the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. Each
+ * push contains all alerts, so the next push replaces a lost one and no outbox is needed. Resolved alerts are pushed until they
+ * leave the state.
  */
 export async function runPushes(
   channel: Channel,
@@ -260,16 +260,14 @@ async function pushOnce(
 /** A dead man's switch: a monitor that raises an alarm once it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /**
-   * The URL to request instead of `url` while the watchdog is not doing its work. If absent, no requests are sent during that time.
-   */
+  /** Requested instead of `url` while the watchdog is not working properly. If absent, no requests are sent during that time. */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
 }
 
 export interface WorkState {
-  /** Why the watchdog is not doing its work, e.g. "no node was read for 5 min". Undefined while the watchdog is working. */
+  /** Why the watchdog is not working properly, such as "no node was read for 5 min"; undefined if it works. */
   readonly problem: string | undefined;
 }
 
@@ -283,9 +281,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, the request
- * goes to `failureUrl` or is left out, because a process that runs but reads nothing must also raise the alarm. A failed request is
- * not repeated, because the next request follows soon.
+ * Sends a request to the monitor at every interval until the signal fires. If the watchdog runs but does not work properly, for
+ * example because it cannot read any node, the request goes to `failureUrl` or is omitted, so that the monitor raises the alarm. A
+ * failed request is not repeated, because the next request follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

@@ -13,13 +13,13 @@ import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState 
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
-  /** Stores the new ids of receivers that have moved. If absent, these ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. Without this store, the ids are lost when the process ends. */
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
-  /** Posts notifications; by default over HTTP. */
+  /** Sends POST requests to receivers; by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends e-mail; by default over SMTP. */
+  /** Sends the mails of e-mail channels; by default over SMTP. */
   readonly mail?: SendMail;
 }
 
@@ -28,7 +28,7 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** A channel's state since the notification services were started. */
+/** A channel's delivery state since the watchdog started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
@@ -36,7 +36,7 @@ export interface ChannelState {
   readonly acceptedAtMs: number | undefined;
 }
 
-/** The notification services, and a test for all channels. */
+/** The services that deliver notifications, and functions that test channels and report their state. */
 export interface Notifier {
   readonly services: readonly Service[];
   readonly channels: () => readonly ChannelState[];
@@ -79,7 +79,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Tests every channel once and logs failures, so that an unreachable channel is detected before the first alert. */
+/** Creates a service that tests every channel once and logs failures, so that a broken channel is noticed before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -98,7 +98,7 @@ function createDeadMan(config: DeadManConfig, deps: NotifyDeps & { readonly post
   return { name: "oracle-watchdog dead-man requests", run };
 }
 
-/** The result of testing a channel. `error` is null if the receiver accepted the test. */
+/** The result of sending test notifications to one channel. `error` is null if the receiver accepted the test. */
 export interface ChannelTest {
   readonly channel: string;
   readonly kind: string;
@@ -114,8 +114,8 @@ interface TestOptions {
 }
 
 /**
- * Sends a test notification and its end to all channels in parallel, without storing or retrying them. Failures are returned, not
- * thrown.
+ * Sends a firing and a resolved test notification to all channels in parallel, without storing or retrying them. Returns
+ * delivery failures as results instead of throwing them.
  */
 export async function testChannels(
   channels: readonly Channel[],
@@ -139,7 +139,7 @@ export async function testChannels(
   );
 }
 
-/** Creates the two events of a test. Every test has new ids, so that receivers show every test. */
+/** Creates a test's "firing" and "resolved" events. Every test has new ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {

@@ -8,7 +8,7 @@ import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./delivery.ts";
 import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** The configuration of notifications and their delivery. */
+/** The `notify` section: channels, grouping, reminders, escalation and the dead-man requests. */
 export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -22,7 +22,7 @@ export interface NotifyConfig extends NotificationOptions {
 
 const REMINDERS = 'up to ten durations of at least 1s, e.g. "1h, 4h, 24h", or "0s" for none';
 
-/** Schema of one or more times, such as "12h" or "1h, 4h, 24h", in ms. "0s" means no reminders. */
+/** Schema of reminder intervals, such as "12h" or "1h, 4h, 24h", parsed to ms. The value "0s" turns reminders off. */
 const reminder = (initial: string, severity: string) =>
   z
     .string({ error: issueText("is not a string", REMINDERS) })
@@ -61,7 +61,7 @@ const deadMan = z
     }),
   );
 
-/** The section `notify.escalation`. Without steps, nothing is escalated. */
+/** Schema of the section `notify.escalation`. If `steps` is missing or empty, no alert is escalated. */
 const escalationSchema = z
   .strictObject({
     min_severity: z.enum(SEVERITIES).default("critical").describe("the lowest severity that is escalated"),
@@ -75,7 +75,7 @@ const escalationSchema = z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("the channels to notify at this step. They receive only escalated alerts"),
+            .describe("the channels to notify at this step. These channels receive only escalated alerts"),
         }),
       )
       .max(5)
@@ -84,7 +84,7 @@ const escalationSchema = z
       .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
   })
   .prefault({})
-  .describe("more channels to notify of unacknowledged alerts. Alertmanager cannot be one of them")
+  .describe("more channels to notify of unacknowledged alerts. Alertmanager cannot be among these channels")
   .transform(({ min_severity: minSeverity, steps }) => ({
     minSeverity,
     steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
@@ -124,7 +124,7 @@ export const notifySchema = z
     dead_man: deadMan
       .optional()
       .describe(
-        "a monitor that raises an alarm when the watchdog's requests stop. The watchdog sends them only while it reads the node, counts blocks and stores its state",
+        "a monitor that raises an alarm when the watchdog's requests stop. The watchdog sends requests only while it reads the node, counts blocks and stores its state",
       ),
   })
   .prefault({})
@@ -151,7 +151,7 @@ export const notifySchema = z
 
 type EscalationConfig = z.output<typeof escalationSchema>;
 
-/** Adds an issue for each step that cannot be executed. */
+/** Adds an issue for each escalation step that names an unknown or unsuitable channel, or that comes too early. */
 function refuseEscalation(
   file: { readonly channels: readonly ChannelConfig[]; readonly escalation: EscalationConfig },
   context: z.RefinementCtx,

@@ -18,7 +18,7 @@ import {
   sharedText,
 } from "../policy/standing-texts.ts";
 
-/** Shows other facts about the chain: the planned upgrade, payments, and price comparisons. Text from other hosts is escaped. */
+/** Renders the planned upgrade, payments and price comparisons. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}
@@ -29,7 +29,7 @@ type Row = PriceComparison | NotCompared;
 
 /** Compares each sidecar's prices with the chain's and with the sidecars' median. Returns undefined if there is nothing to show. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
-  // Don't report that a median comparison needs more than one sidecar, because having a single sidecar is normal.
+  // A validator with a single sidecar is normal, so don't report that there is no median to compare with.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
   if (comparisons.length + refused.length === 0) return undefined;
   const rows: readonly Row[] = [...comparisons, ...refused];
@@ -63,7 +63,7 @@ function valueText(row: Row, name: "own" | "other"): string {
   return "reason" in row ? "–" : formatPrice(row[name], row.decimals);
 }
 
-/** Shows the chain's planned upgrade. `nowMs` is the time of the page. Text from the plan is escaped. */
+/** Renders the planned upgrade with its countdown, as of `nowMs`. Text from the plan is escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
   return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
@@ -158,8 +158,8 @@ function jailFact({ state }: Standing["jail"]): Fact {
 }
 
 /**
- * Shows the maximum number of blocks until jail. The exact number is unknown, because a miss that replaces an old miss adds
- * nothing, and the chain does not report which blocks were missed.
+ * Formats the upper bound of the blocks until jail. The exact number is unknown: a miss that replaces an old miss in the window
+ * adds nothing, and the chain does not report which blocks were missed.
  */
 function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;

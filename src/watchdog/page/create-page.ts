@@ -110,7 +110,7 @@ export interface WatchdogPageInput
   readonly reloads?: ReloadStatus | undefined;
 }
 
-/** The pages for each validator. Paths are relative to the validator's path. */
+/** The pages that exist once per validator, with paths relative to the validator's path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -146,7 +146,7 @@ const VALIDATOR_PAGES: readonly {
   },
 ];
 
-/** A page for the navigation, which omits pages without a name. */
+/** A page as the navigation needs it. Pages without a name are not listed. */
 type NavPage = Pick<LivePage, "path" | "name">;
 
 /**
@@ -211,13 +211,13 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Returns a title prefix with the number of all validators' firing alerts, so that browser tabs show problems on any page. */
+/** Returns a title prefix with the number of firing alerts of all validators, so that every browser tab shows problems. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** Returns a page's navigation. If a validator is `shown`, the navigation includes that validator's pages. */
+/** Returns the navigation links. If the page shows one validator (`shown`), they include the pages of that validator. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -319,7 +319,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** Lists everything that needs attention besides the pay of the validators `shown`, one line each, with links to details. */
+/** Lists problems other than the pay of the validators in `shown`, such as failed channels, one line each with a link to details. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

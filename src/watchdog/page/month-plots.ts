@@ -15,7 +15,7 @@ import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
 import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
-/** The pages' names for the reward tiers. */
+/** Display names of the reward tiers on the pages. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -23,16 +23,16 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 /**
- * An hour's state. "good": the rate is at or above the full-reward boundary. "weak": the rate is between the boundaries. "bad": the
- * rate is below both. "unknown": most results are unknown. "estimated": the hour is good, but most of its blocks precede the first
- * reading. "none": the hour has no blocks.
+ * An hour's state. The rate of a "good" hour is at or above the full-reward boundary, of a "weak" hour between the boundaries, and
+ * of a "bad" hour below both. "unknown": most results are unknown. "estimated": a good hour, most of whose blocks were made before
+ * the first reading. "none": no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** The states of the day's 24 hours; empty if only the counts for the whole day are known. */
+  /** The states of the day's 24 hours; empty if only daily counts are stored. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
@@ -66,7 +66,7 @@ export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] 
   return first < 0 ? [] : days.slice(first);
 }
 
-/** A time range that starts at the beginning of a day (UTC), in ms. */
+/** A time range in ms that starts at midnight UTC. */
 export interface HourRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -90,7 +90,7 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Returns the height of a row. A new month has few rows and ample space, but a whole month must fit on one screen. */
+/** Returns the height of a day's row, which shrinks as days are added so that a whole month fits on one screen. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
@@ -108,7 +108,7 @@ type Drawn = keyof typeof BARS;
 
 const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies readonly Drawn[];
 
-/** One SVG path per state, which draws all bars in that state. */
+/** By state, the SVG path that draws all bars in that state. */
 export type BarPaths = Readonly<Record<Drawn, string>>;
 
 export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
@@ -133,7 +133,7 @@ export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   });
 }
 
-/** The drawn bars and labels for some days of a month, with totals. */
+/** Some days of a month as drawn bars and labels, with their totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -166,7 +166,7 @@ export function stripPart(
   return { days: days.length, counts: sumCounts(days), paths, hours, labels };
 }
 
-/** Draws a month from consecutive parts, with one row per day up to now and one bar per hour. */
+/** Joins consecutive parts into a month's plot, with one row per day up to now and one bar per hour. */
 export function monthStrip(parts: readonly StripPart[], month: Month): Html {
   const days = parts.reduce((sum, part) => sum + part.days, 0);
   const height = TOP_LABELS + days * rowHeight(days) + 2;
@@ -207,8 +207,8 @@ function stripSummary(parts: readonly StripPart[]): string {
 const MAX_INCIDENTS = 40;
 
 /**
- * Lists the month's incidents, newest first. `placeless` is the number of bad blocks before the first reading, which are counted
- * by day but not by hour.
+ * Renders the month's incidents, newest first. `placeless` is the number of bad blocks from before the first reading, whose hours
+ * are unknown.
  */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text =
@@ -235,7 +235,7 @@ export function incidentTable(incidents: readonly CostedIncident[], placeless: b
   }`;
 }
 
-/** Returns the number of bad blocks that are counted by day but not by hour. */
+/** Returns the number of bad blocks whose day is known but whose hour is not. */
 export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange): bigint {
   return badEstimates(ledger.days(fromMs, toMs)) - badEstimates(ledger.hours(fromMs, toMs));
 }
@@ -263,7 +263,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // Use the month's own count for the last point, because it is exact while the daily counts are only its parts.
+  // Use the month's count for the last point, because sums of daily counts may miss blocks.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 
@@ -272,7 +272,7 @@ const PLOT_HEIGHT = 190;
 const RIGHT = PLOT_WIDTH - 46;
 const TOP = 8;
 const BASE = PLOT_HEIGHT - 20;
-/** Minimum range of the axis, so that small differences are not drawn as cliffs. */
+/** Minimum range of the rate axis, so that tiny changes don't appear as cliffs. */
 const LEAST_RANGE = 0.02;
 
 /** Width of the label "end of month", plus half the width of the label "now" next to it. */

@@ -13,7 +13,7 @@ import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts"
 import { TIER_NAMES } from "./month-plots.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow } from "./pay-status.ts";
 
-/** Shows the four most important values: rate, allowance, pay, and the next risk to the pay. `nowMs` is the time of the status. */
+/** Renders the four most important facts: rate, allowance left, pay, and the next risk to the pay, as of `nowMs`. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
@@ -131,8 +131,8 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
 }
 
 /**
- * Returns when part of the pay will be lost: at the recent loss rate if this rate exceeds the allowance, and otherwise at the
- * lasting loss rate.
+ * Returns when a boundary will be lost: at the last hours' loss rate if it exceeds the allowance, otherwise at the lasting loss
+ * rate.
  */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
@@ -149,9 +149,7 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/**
- * Returns a tier's tone. Values are never green, because they stay on the page even if the watchdog can no longer read any node.
- */
+/** Returns a tier's tone. The full tier is not green, because its value stays on the page even if no node can be read any more. */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }

@@ -23,7 +23,7 @@ import { BARS, type HourState, stateOf } from "./month-plots.ts";
 /** Possible states of a validator's pay this month, most serious first. */
 const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** How the pages describe whether a part of the pay can still be lost. */
+/** Labels for boundary states, which tell whether the pay above the boundary can still be lost. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
 type PayState = (typeof PAY_STATES)[number];
@@ -69,7 +69,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   return paidStatus(status, tier, worst);
 }
 
-/** Returns the status of a validator with no known loss. `tier` is undefined if it is too early to say. */
+/** Returns the status of a validator without known losses. `tier` is undefined if the month is too young to tell. */
 function paidStatus(
   status: WatchdogStatus,
   tier: Tier | undefined,
@@ -88,7 +88,7 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const pending = status.alerts.find(
-    // An alert delayed by a grace period is probably the aftermath of a cause that has ended.
+    // Ignore an alert in its grace period, because it is probably the aftermath of a cause that has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
@@ -150,7 +150,7 @@ function payStatus(tone: Tone, kind: PayState, short: string, headline: string):
   return { kind, tone, short, headline };
 }
 
-/** Returns the status of one or more validators that are paid in full. */
+/** Returns the status "paid" with the given headline, for one or more validators. */
 function paidInFull(headline: string): PayStatus {
   return payStatus("good", "paid", "paid in full", headline);
 }

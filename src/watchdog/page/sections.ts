@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** States which of a source's URLs is in use and which URLs have failed. */
+/** Describes which of a source's URLs is in use and which ones have failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -65,7 +65,7 @@ function sourceBadge({ name, up }: SourceStatus): Html {
   return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
 }
 
-/** Shows silences and planned maintenance, i.e. why notifications may be suppressed. */
+/** Renders silences and planned maintenance, which suppress notifications. */
 export function silenceSection(
   all: readonly Silence[],
   maintenance: readonly MaintenanceWindow[],
@@ -147,7 +147,7 @@ export interface AlertContext {
   readonly runbooks: string;
   /** Returns a firing alert's cost so far, or undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
-  /** Who is notified if nobody acknowledges an alert. If absent, nothing is escalated. */
+  /** Steps for notifying more people of unacknowledged alerts. If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
 }
 
@@ -156,7 +156,7 @@ type OpenAlert = AlertStatus & { readonly state: AlertState };
 /** Maximum number of visible lines. Further alerts are collapsed. */
 const MAX_LINES = 8;
 
-/** Lists firing, pending and recently resolved alerts, one line each. Each line expands to show meaning, cost and action. */
+/** Lists firing, pending and recently resolved alerts. Each line expands to the alert's meaning, cost and action. */
 export function alertLines(alerts: readonly AlertStatus[], context: AlertContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],

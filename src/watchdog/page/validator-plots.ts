@@ -43,7 +43,7 @@ export interface LastDay {
 
 /**
  * Groups the last 24 hours into quarter-hours. Minutes are stored for only 12 hours, so an older quarter-hour takes the state of
- * its hour, unless the stored minutes contain all of that hour's blocks because counting began during the hour.
+ * its hour, unless the stored minutes already contain all of that hour's blocks.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -182,7 +182,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // Fall back to the state in memory, because the page matters most when something fails, e.g. the disk that stores the state.
+      // Fall back to the state in memory, because operators need the page most when something fails, such as the disk.
       return monthPart(source, range, endMs);
     }
   };
@@ -213,8 +213,8 @@ export function createPlots({
 }
 
 /**
- * Returns a part of the month, which is shown up to `endMs`. If `firstMs` is absent, this is the first part: it starts at the
- * first day with a block or, if no day has a block, at the end of the range.
+ * Draws a part of a month whose plot ends at `endMs`. Without `firstMs`, this is the first part: the plot starts at the first day
+ * with a block or, if no day has one, at the end of the range.
  */
 function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?: number): MonthPart {
   const { ledger, policy } = source;

@@ -11,14 +11,14 @@ import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 
-/** An event from a block or transaction, with its type and its attributes in order. */
+/** An ABCI event of a block or transaction, with its attributes in order. */
 interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];
 }
 
 interface FoundTx {
-  /** The transaction's hash in upper-case hex. */
+  /** The transaction's hash in upper-case hex, as in CometBFT's response. */
   readonly hash: string;
   readonly height: bigint;
   readonly isFailed: boolean;
@@ -31,7 +31,7 @@ export type ChainRpc = ReturnType<typeof createChainRpc>;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the CometBFT RPC calls for a payment search. The calls check responses and their size, and throw `SourceError`. */
+/** Creates a client for the CometBFT RPC calls of a payment search. It limits response sizes, and rejects with `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
@@ -112,8 +112,8 @@ export type HistoricRest = ReturnType<typeof createHistoricRest>;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * Creates the requests to a chain's REST API at the height of a payment. A node can respond only while it has the block's state,
- * which it prunes after days or weeks.
+ * Creates a client for REST queries at the height of a payment. They fail once the node has pruned that height's state, usually
+ * after days or weeks.
  */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader) {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
@@ -145,7 +145,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       try {
         return toDisplayUnit(text, denom);
       } catch (error) {
-        // Continue without the display unit, which only affects how the amount is written.
+        // Continue without a display unit, because it only affects how the amount is formatted.
         return onSourceError(() => undefined)(error);
       }
     },
@@ -170,7 +170,7 @@ function toDisplayUnit(text: string, denom: string): Payment["display"] {
   return unit && { name: unit.name, exponent: unit.exponent };
 }
 
-/** One validator's payment according to a block's own events. */
+/** A validator's payment, or the chain's failure to pay, from the events of a block. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }
@@ -232,7 +232,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Maximum number of characters stored from a failure's reason. Errors from the bank module are shorter. */
+/** Maximum stored length of a failure's reason, in characters. Errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

@@ -12,10 +12,10 @@ import type { BlockPayment, ChainRpc, HistoricRest } from "./past-blocks.ts";
 import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 
-/** Maximum number of headers that one poll reads, because each header takes a round trip. */
+/** Maximum number of headers read per poll, because each takes a round trip. */
 const READS_PER_POLL = 8;
 
-/** Pauses between unsuccessful searches, in chain time. The pauses double up to one hour. */
+/** Shortest and longest pause between unsuccessful searches, in chain time. Pauses double. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 const NO_WAIT = { tries: 0, untilMs: 0 };
 
@@ -45,7 +45,7 @@ export function createPaymentReader(
       if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
       const block = await rpc.header(next, signal);
       bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
-      // Store the bounds now, so that they are not lost if a later read fails.
+      // Store the bounds after each read, so that a later failure doesn't lose them.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
     return undefined;
@@ -73,28 +73,28 @@ export function createPaymentReader(
   };
 }
 
-/** Placeholder for the result of an unfinished search, which is never shown. */
+/** Placeholder while a search is unfinished; it is never shown. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
-/** Returns true if a search has ended, with a payment or a reason why there is none. */
+/** Returns true if a search needs no further attempts, because it has found the payment or the reason why there is none. */
 function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 
-/** Returns a fraction below one quarter that is fixed per validator, so that not all validators search at the same time. */
+/** Returns a fraction from 0 to 0.25, derived from the validator's name, so that not all validators search at the same time. */
 function spreadOf(name: string): number {
   const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
 }
 
-/** A search for which both the month and a block to start from are known. */
+/** A search whose month and starting block are known. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
 }
 
 interface FindInput extends StartedSearch {
-  /** The first block after the month. */
+  /** The first block of the next month, in which the revenue module pays for the closed month. */
   readonly first: BlockTimeAt;
   readonly rpc: ChainRpc;
   readonly rest: HistoricRest;
@@ -124,8 +124,8 @@ function sourceOf(
 }
 
 /**
- * Finds the payment among the blocks' own events, because the revenue module pays in the first block of the next month. Also
- * searches later blocks through the transaction index, in case the chain's period ended later.
+ * Finds the revenue module's payment, which is an event of the next month's first block. If the chain's payment period ended later,
+ * the block index finds the later block.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;
@@ -146,7 +146,7 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   return missing(input, note);
 }
 
-/** Creates the fields common to all outcomes. `block` contains the payment or is the last block searched. */
+/** Creates the fields that all outcomes have. `block` is the payment's block or, without a payment, the last block searched. */
 function outcomeAt<T extends PaymentOutcome>(
   { closed: { month }, nowMs }: FindInput,
   outcome: T,
@@ -174,7 +174,7 @@ async function toPayment(
 }
 
 /**
- * Applies the reward programme's formula, with the terms at the payment block, to the watchdog's count and to the chain's count.
+ * Computes the expected payment with the revenue module's terms at the payment block, from the watchdog's and the chain's counts.
  */
 async function expectedOf(
   { closed, rest }: FindInput,
@@ -228,7 +228,7 @@ async function findByTx(
   return missing(input, undefined);
 }
 
-/** Two blocks that enclose the first block of a month. */
+/** Two blocks between which a month begins. */
 interface MonthStartBounds {
   /** The latest known block before the month; undefined while no such block is known. */
   readonly before: BlockTimeAt | undefined;
@@ -240,9 +240,9 @@ interface MonthStartBounds {
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the first block since `startMs` if the bounds determine it; otherwise, the height to read next. Interpolates between the
- * times of the bounds, but halves the range at every third step so that a chain halt costs few reads. A month of one-second blocks
- * takes about ten reads. `step` counts the reads.
+ * Returns the first block at or after `startMs` if the bounds are adjacent, otherwise the height to read next. The search
+ * interpolates between the bounds' times, but every third step halves the range so that a chain halt costs few reads. A month of
+ * one-second blocks takes about ten reads. `step` is the number of reads so far.
  */
 function nextBlockToRead(
   { before, after }: MonthStartBounds,
@@ -251,7 +251,7 @@ function nextBlockToRead(
 ): bigint | BlockTimeAt {
   if (before === undefined) {
     if (after.height <= 1n) return after;
-    // Make each step back longer than the previous step, because the chain may be faster than assumed.
+    // Double each step back, because the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
     return after.height > back ? after.height - back : 1n;
@@ -265,7 +265,7 @@ function nextBlockToRead(
   return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }
 
-/** The inputs of the revenue module's formula other than the counts. Decimals have 18 places. */
+/** Inputs of the revenue module's formula other than the counts. All decimals are integers scaled by 10^18. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
   /** The amount paid for a full period, in the base unit. */
@@ -277,8 +277,8 @@ export interface PaymentTerms {
 }
 
 /**
- * Returns what the revenue module pays at these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go): rating × amount
- * for the period × share of blocks in the set. Every step is rounded as in the module.
+ * Returns the revenue module's payment for these rates: rating × amount for the period × share of blocks in the set (x/revenue
+ * v9.1.3 keeper/keeper.go, performance_rating.go). Every step is rounded as in the module.
  */
 export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
   const { params, base, progress, inActiveSet, totalBlocks } = terms;

@@ -85,7 +85,7 @@ export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bi
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Estimates how many of the month's blocks were made before the watchdog started counting. */
+/** Estimates how many of the month's blocks were made before counting began. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
@@ -118,8 +118,8 @@ const IN_WINDOW = 3;
 const WINDOW = 6;
 
 /**
- * Counts the closed months without a reward before `current`. A month without a record or with mostly estimated blocks is not
- * counted and breaks a streak.
+ * Counts the closed months before `current` that were below the lower boundary. A month without a record, or with mostly estimated
+ * blocks, does not count and ends a series of consecutive months.
  */
 export function rotationRisk(
   current: Month,
@@ -133,7 +133,7 @@ export function rotationRisk(
   const inLast = (count: number): number => before.slice(0, count).filter((month) => below.has(month)).length;
   return {
     inARow,
-    // Omit the window's oldest month, because it leaves the window when the current month closes.
+    // Omit the oldest of the six months, because it leaves the window when the current month closes.
     inWindow: inLast(WINDOW - 1),
     state: riskOf(inARow, inLast),
     months: before.filter((month) => below.has(month)).toReversed(),

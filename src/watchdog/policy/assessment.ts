@@ -5,13 +5,13 @@ import type { RevenueParams } from "../sources/observation.ts";
 import { ENOUGH_BLOCKS, isAtLeast, SPECIFIED_LEAST } from "./reward-tier.ts";
 import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";
 
-/** Names of the curves that determine the reward between the two boundaries. */
+/** Names of the formulas for the reward between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
 export type Curve = (typeof CURVES)[number];
 
 export interface Policy {
   readonly curve: Curve;
-  /** Minimum success rate of oracle calls. */
+  /** Minimum success rates of oracle calls for full and for any reward. */
   readonly least: LeastRates;
   /** Minimum share of signed blocks, which the "revenue-quadratic" curve also requires. */
   readonly leastSigned: LeastRates;
@@ -19,30 +19,29 @@ export interface Policy {
   readonly fullRewardCents: bigint;
   /** Source of the values; "chain" means the revenue module's parameters. */
   readonly source: "specification" | "configuration" | "chain";
-  /** The currency's name, e.g. "USD". Absent if no currency is known. */
+  /** The currency's name, such as "USD"; absent if unknown. */
   readonly currency?: string;
   /** Time without a bad block, in ms, after which an incident ends. */
   readonly quietMs: number;
 }
 
 /**
- * States whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a
- * total outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open":
- * both outcomes are possible.
+ * Whether the month can still end on either side of a boundary. A "clinched" boundary holds even in a total outage until the end of
+ * the month, and a "lost" boundary cannot be reached even if no more blocks are missed. An "open" boundary can still be held or lost.
  */
 type BoundaryState = "open" | "clinched" | "lost";
 
-/** The month's distance from one boundary. */
+/** How many more blocks the month can miss before its rate falls below one boundary. */
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
   /** Number of further blocks that may be bad while the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
-  /** The length of a total outage that would use up all of `misses`; 0 if lost. Undefined until the block time is known. */
+  /** Duration of a total outage that would use up `misses`; 0 if lost, undefined until the block time is known. */
   readonly outageMs: number | undefined;
   /** Time until the boundary is lost if the lasting loss continues; undefined if the month ends first or nothing is lost. */
   readonly lostInMs: number | undefined;
-  /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
+  /** Success rate that the remaining blocks need for the month to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
   /** Number of remaining blocks that must be good; negative if clinched, greater than their number if lost. */
   readonly requiredGood: bigint;
@@ -54,7 +53,7 @@ export interface Headroom {
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
-/** Past periods that the rest of the month may resemble, with their names in texts. */
+/** Past periods whose bad share is projected onto the rest of the month, with their display names. */
 export const REGIME_NAMES = {
   now: "the last 6 h",
   days: "the last 3 days",
@@ -62,7 +61,7 @@ export const REGIME_NAMES = {
 } as const;
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** How the month ends if the rest of the month is like a certain past period. */
+/** How the month ends if the remaining blocks have the bad share of a certain past period. */
 export interface Regime {
   readonly name: RegimeName;
   /** The share of blocks that were bad in that period. */
@@ -80,9 +79,9 @@ export interface Forecast extends Band<SuccessRate> {
   /** The tier and the reward for each of the three rates. Rewards are in hundredths of the currency unit. */
   readonly tiers: Band<Tier>;
   readonly rewardCents: Band<bigint>;
-  /** The kind of period from which the band is resampled. */
+  /** The periods from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** The regimes whose past period contains measured blocks. */
+  /** One projection for each past period that has measured blocks. */
   readonly regimes: readonly Regime[];
 }
 
@@ -92,7 +91,7 @@ interface RotationRisk {
   readonly inARow: number;
   /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
-  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither is the case. */
+  /** "due" if one of the two rules is met, "next" if the current month would meet one, otherwise "none". */
   readonly state: "none" | "next" | "due";
   /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
@@ -105,7 +104,7 @@ export interface Assessment {
   readonly counts: BlockCounts;
   /** The part of `counts` that was estimated rather than measured. */
   readonly estimated: BlockCounts;
-  /** The month's success rate. Like all fields that depend on it, the rate is undefined until a block has been counted. */
+  /** The month's success rate so far. The rate and all fields derived from it are undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   /** The rate if all unknown blocks were bad (`low`), and if they were all good (`high`). */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
@@ -142,7 +141,7 @@ export interface Outcome {
 }
 
 /**
- * The policy of the specification: its tiers, linear pay between the boundaries, and the documented 99.5 % and 95 % of signed
+ * The specification's policy: its tiers, linear pay between the boundaries, and the documented 99.5 % and 95 % minimum of signed
  * blocks.
  */
 export const SPECIFIED_POLICY: Policy = {
@@ -161,8 +160,8 @@ export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Po
 }
 
 /**
- * Returns the policy by which a chain with these parameters pays. The quiet time, which is not a chain parameter, comes from the
- * configured policy.
+ * Returns the policy that a chain with these parameters applies. `quietMs`, which is no chain parameter, comes from the configured
+ * policy.
  */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {
@@ -195,7 +194,7 @@ export function tierCell(assessment: Pick<Assessment, "tier" | "counts">): strin
   return isEarly(assessment) ? "too early" : assessment.tier;
 }
 
-/** Returns the forecast; undefined if its only basis is the current month and {@link isEarly} is true for it. */
+/** Returns the forecast, or undefined if it is based only on a month that {@link isEarly} considers too young. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
@@ -229,7 +228,7 @@ const CURVE_SHARES: Readonly<
 > = {
   linear: ({ least }, rate) => {
     if (isAtLeast(rate, least.full)) return { part: 1n, whole: 1n };
-    // (rate - none) / (full - none), with numerator and denominator scaled by 10^18 * total, so that nothing is rounded here.
+    // Compute (rate - none) / (full - none), with both sides scaled by 10^18 * total so that nothing is rounded here.
     return {
       part: rate.good * DEC18_ONE - least.none * rate.total,
       whole: (least.full - least.none) * rate.total,
@@ -271,7 +270,7 @@ export function performanceRating(
   return mulDec18(DEC18_ONE / 2n, sum);
 }
 
-/** Returns the fraction of the band between the boundaries that misses use: 0 at or above the band, undefined below it. */
+/** Returns how far a rate is below the upper boundary: 0 at or above it, 1 at the lower boundary, undefined below both. */
 function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
   // As on the chain, truncate the missed share and round half to even when dividing.
   const missed = ((total - good) * DEC18_ONE) / total;

@@ -5,14 +5,14 @@ import { storedInteger } from "../sources/stored-json.ts";
 
 const wholeNumber = storedInteger(30);
 
-/** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
+/** Cost of missed blocks in their month. Costs of several parts of a month add up to the month's cost, except for the pay. */
 export const storedCost = z.object({
   blocks: wholeNumber,
   /** When the first block was missed; absent if unknown or if no block was missed. */
   sinceMs: z.number().exactOptional(),
   /** Number of misses that full pay allows in the month; absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
-  /** How much these misses reduce the forecast pay, in hundredths of the currency unit; absent if it is too early to tell. */
+  /** Reduction of the month's expected pay by these misses, in hundredths of the currency unit; absent if it is too early to tell. */
   payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
@@ -20,13 +20,13 @@ export const storedCost = z.object({
 export type Cost = Readonly<z.output<typeof storedCost>>;
 
 /**
- * Returns how much of the month's miss allowance the blocks use (1: all). Returns undefined if the allowance is unknown or zero.
+ * Returns the share of the month's allowed misses that the blocks use up (1 means all); undefined if the allowance is unknown or zero.
  */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }
 
-/** Formats the share of the allowance: "4 %", "less than 1 %", "–". */
+/** Formats the share of the allowance, such as "4 %" or "less than 1 %"; "–" if it is unknown. */
 export function shareText(cost: Cost): string {
   const share = allowanceShare(cost);
   if (share === undefined) return "–";
@@ -49,7 +49,7 @@ function payText({ payCents, currency }: Cost): string {
     : `the month's pay lower by ${formatCents(payCents, currency)}`;
 }
 
-/** A cost in JSON. Amounts and counts are decimal strings. */
+/** Encodes a cost as JSON, with amounts and block counts as decimal strings, and decodes it again. */
 export const costView = jsonView<Cost>(({ value, orNull, integer, integerOrNull }) => ({
   blocks: integer(({ blocks }) => blocks),
   allowed: integerOrNull(({ allowed }) => allowed),

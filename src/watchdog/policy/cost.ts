@@ -11,7 +11,7 @@ export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns the cost of `blocks` of the month's missed blocks. */
+/** Returns the cost of some of the month's missed blocks, given their number. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);
@@ -38,8 +38,8 @@ function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate 
 }
 
 /**
- * Returns how the month would end if some blocks had not been missed. Assumes that the rest of the month would then be no worse
- * than the blocks counted so far, without those misses.
+ * Returns how the month would end without some of its misses. The rest of the month is then assumed to be no worse than the counted
+ * blocks without these misses.
  */
 function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
   const others = blocks < bad ? bad - blocks : 0n;

@@ -15,34 +15,32 @@ interface ForecastSamples {
   readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
-/** If there are fewer periods than this, the forecast uses shorter periods. */
+/** Minimum number of past periods to resample; with fewer, the forecast uses shorter periods. */
 const MIN_SAMPLES = 3;
 
-/**
- * Number of resampled months. It suffices for the 10th and 90th percentiles, and is small because every poll computes a forecast.
- */
+/** Number of resampled months: enough for the 10th and 90th percentiles, and cheap enough to repeat at every poll. */
 const RESAMPLES = 200;
 
 /**
- * Maximum number of draws per month. A drawn hour represents several hours, because a problem often persists into the next hour.
+ * Maximum number of random draws per month. A drawn hour thus stands for several hours in a row, because problems often persist for hours.
  */
 const MAX_DRAWS = 31;
 
-/** A recurring loss is detected from the median of seven days, or of at least five days if fewer are known. */
+/** A recurring loss is measured as the median of seven days (of five or six if fewer are known). */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
-/** A drawn day that is worse than all known days has at least one bad hour. */
+/** Bad share of a drawn day that is worse than all known days: at least one hour. */
 const LEAST_UNSEEN = 1 / 24;
 
 /** Distance between the mean and the 10th percentile of a normal distribution, in standard deviations. */
 const TENTH = 1.2816;
 
 /**
- * Forecasts the end of a month.
+ * Forecasts a month's final success rate and number of bad blocks.
  *
- * The middle value assumes that the ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band contains
- * 80 % of the months resampled from the last 28 days (a bootstrap), so that a day with an outage has its true weight. With
+ * The middle value assumes that an ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band covers 80 %
+ * of the months resampled from the last 28 days (a bootstrap), in which a day with an outage recurs as often as it did before. With
  * probability 1 / (n + 1), a drawn day is worse than all n known days. The band is never narrower than the random variation of
  * single blocks. The random numbers are fixed, so equal input gives an equal forecast. If fewer than three days are known, hours
  * are used instead.
@@ -88,10 +86,10 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 }
 
 /**
- * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it persists or recurs. The
- * share of a lasting loss is the smaller of the shares in the last six hours and three days, so that neither a past outage nor an
- * outage that has just begun is assumed to continue all month. The share of a recurring loss is the smaller of the share in the
- * last 24 hours and the median of seven days.
+ * Returns the expected bad share of the remaining blocks, assuming that an ongoing loss does not end. A loss is ongoing if it
+ * persists or recurs. A persisting loss is measured as the smaller of the last six hours' and the last three days' bad shares, so
+ * that neither a past outage nor one that has just begun is projected onto the whole month. A recurring loss is measured as the
+ * smaller of the last 24 hours' bad share and the median of seven days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
@@ -116,7 +114,7 @@ function choosePeriods(
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Returns the measured counts of the periods that have enough blocks, because a new period is not representative. */
+/** Returns the measured counts of the periods with enough blocks. A period that has just begun is not representative. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -146,9 +144,9 @@ function projectMisses(
 }
 
 /**
- * Returns the standard deviation of the number of bad blocks among `remaining`, if each block is bad with a probability that was
- * measured over `measured` blocks. Half a bad block is added, so that the result is not zero if no block was bad. The result is
- * zero at the end of the month and infinite if no block was measured.
+ * Returns the standard deviation of the number of bad blocks among `remaining`, given a bad share that was measured over `measured`
+ * blocks. Half a bad block is added, so that the result is positive even if no block was bad. It is zero without remaining blocks,
+ * and infinite without measured blocks.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -166,7 +164,7 @@ function blocksOf(share: number, blocks: bigint): bigint {
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);
-  // One in n + 1 draws is a day that is worse than any day observed so far.
+  // Add a day that is worse than all n observed days, which is drawn with probability 1 / (n + 1).
   shares.push(Math.max(LEAST_UNSEEN, ...shares));
   let state = 20_261_001;
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
@@ -192,13 +190,13 @@ export interface SeenMonth {
 
 export interface OpenMonth extends SeenMonth {
   /**
-   * The month's blocks whose result is unknown, either because they precede the watchdog's first reading or because a restart
-   * erased the result.
+   * Number of the month's blocks with unknown results, because they were made before the first reading or because a node restart
+   * erased them.
    */
   readonly unseen: bigint;
 }
 
-/** Returns the headroom to each boundary, "full" first. `blockTimeMs` must be positive. */
+/** Returns the headroom to each boundary, "full" first. The mean block time `blockTimeMs` must be positive. */
 export function headroomOf(
   month: OpenMonth,
   policy: Policy,
@@ -210,7 +208,7 @@ export function headroomOf(
     const least = policy.least[boundary];
     const state = stateOf(month, least);
     const seen = missesLeft(month, least);
-    // The unseen blocks may have been good and make up for the counted misses.
+    // Unseen blocks may have been good, so an open boundary has at least 0 misses left.
     const misses = state === "open" && seen < 0n ? 0n : seen;
     return {
       boundary,
@@ -221,7 +219,7 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // All remaining blocks must be good, except for the misses still allowed.
+      // Of the remaining blocks, only the misses left may be bad.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
@@ -234,7 +232,7 @@ function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Returns "lost" or "clinched" only if this is certain regardless of the unseen blocks' results. */
+/** Returns whether a boundary is still open. The state is "lost" or "clinched" only if no result of the unseen blocks can change it. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
@@ -242,8 +240,8 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Hea
 }
 
 /**
- * Returns the bad share of a lasting loss: the smaller of the shares in the last six hours and three days. Blocks in these
- * periods that were not counted are treated as good, because a loss that began an hour ago has not lasted for three days.
+ * Returns the bad share of a lasting loss: the smaller of the last six hours' and the last three days' bad shares. Uncounted blocks
+ * in these periods are treated as good, because a loss that began an hour ago has not lasted for three days.
  */
 function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
   const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>
@@ -252,7 +250,7 @@ function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockT
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
-  // No blocks remain that could change the outcome.
+  // The month is over, so the outcome is certain.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }

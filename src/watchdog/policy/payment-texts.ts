@@ -4,7 +4,7 @@ import { formatCount, formatTime } from "../../platform/base/text.ts";
 import type { Coin, PaidCounts, Payment } from "../sources/payment-result.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The possible results of comparing a payment with the expected amount, in the metric's order. */
+/** Results of comparing a payment with the expected amount, in the order of the payment metric's labels. */
 export const PAYMENT_STATES = ["equal", "differs", "not-compared", "failed", "none-due", "missing"] as const;
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 

@@ -4,7 +4,7 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { storedInteger, storedPairs } from "../sources/stored-json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
-/** One sidecar's prices, for comparison with other prices. */
+/** The prices that one validator's sidecar served at one poll. */
 export interface SidecarPrices {
   readonly validator: string;
   /** Name of the node that uses the sidecar. */
@@ -31,8 +31,8 @@ export interface PriceComparison {
   /** Number of decimals of the prices; undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
-   * Difference between the two prices. The chain's price is older, so it is compared with the range of all prices that the sidecar
-   * has served since just before the price's block.
+   * Absolute difference between the sidecar's price and the reference price. The chain's price is older than the sidecar's, so it is
+   * compared with the range of all prices that the sidecar has served since shortly before that block.
    */
   readonly distance: bigint;
   /** Age of the reference price (`other`) when the sidecar was polled, in ms. */
@@ -54,7 +54,7 @@ export interface ComparedPrices {
   readonly notCompared: readonly NotCompared[];
 }
 
-/** A sidecar's prices in one poll, by pair. */
+/** A sidecar's prices at one poll, as stored in the poll history. */
 export const storedPrices = z.strictObject({
   atMs: z.number(),
   // 78 digits are enough for any price that a sidecar can report.
@@ -73,13 +73,13 @@ export interface ComparisonInput {
   readonly history: PriceHistory;
   /** The prices from other validators' sidecars on the same chain. */
   readonly peers: readonly SidecarPrices[];
-  /** Pairs to compare between sidecars even if their on-chain price is not read. */
+  /** Pairs to compare between sidecars, in addition to the pairs whose on-chain price is read. */
   readonly pairs: readonly string[];
   /** Prices from the chain or a peer that are older than this are not compared. */
   readonly maxAgeMs: number;
 }
 
-/** A sidecar's prices can be this much older than their block: one block interval plus the duration of the node's call. */
+/** Prices in a block can be this much older than the block: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
 /**
@@ -118,8 +118,7 @@ function compareOne(
   }
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
-  // Scale both prices to the larger number of decimals, so that nothing is rounded. If the sidecar reports no decimals, use the
-  // chain's decimals.
+  // Scale both prices to the larger number of decimals to avoid rounding. A sidecar that reports no decimals uses the chain's.
   const from = own.decimals.get(pair) ?? stored.decimals;
   const to = stored.decimals ?? from;
   const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
@@ -130,8 +129,8 @@ function compareOne(
 }
 
 /**
- * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. If only the latest price were
- * compared, the chain's older price would be reported as wrong whenever the market moves fast.
+ * Returns how far a price is outside the range of the sidecar's recent prices; 0 within the range. Compared with the latest price
+ * alone, the chain's older price would appear wrong whenever the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
@@ -202,7 +201,7 @@ export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
 
-/** Returns true if the two prices differ by more than `maxBps` basis points. The comparison is exact. */
+/** Returns true if the two prices differ by more than `maxBps` basis points, compared exactly as integers. */
 export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
   return distance * 10_000n > maxBps * other;
 }
@@ -230,7 +229,7 @@ function collected(results: readonly (PriceComparison | NotCompared)[]): Compare
   };
 }
 
-/** Formats a price with its decimals, without trailing zeros: "97123.45". If the decimals are unknown, formats a whole number. */
+/** Formats a price without trailing zeros, such as "97123.45". If the decimals are unknown, formats the unscaled integer. */
 export function formatPrice(value: bigint, decimals: number | undefined): string {
   if (decimals === undefined || decimals === 0) return String(value);
   const digits = value.toString().padStart(decimals + 1, "0");
@@ -238,7 +237,7 @@ export function formatPrice(value: bigint, decimals: number | undefined): string
   return `${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** Formats basis points as a percentage: "2.23 %". */
+/** Formats basis points as a percentage, such as "2.23 %". */
 export function formatBps(value: bigint): string {
   return `${value / 100n}.${(value % 100n).toString().padStart(2, "0")} %`;
 }
@@ -246,7 +245,7 @@ export function formatBps(value: bigint): string {
 /** Maximum age at which prices are shown in comparisons, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** Returns all of a validator's comparisons, starting with the comparisons with the chain. */
+/** Compares a validator's sidecars with the chain and then with the median of all sidecars. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,

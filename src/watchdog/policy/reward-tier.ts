@@ -5,11 +5,11 @@ import { allBlocks, type BlockCounts } from "../ledger/ledger-view.ts";
 export const TIERS = ["full", "proportional", "none"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers. The full reward is paid at or above "full", and nothing is paid below "none". */
+/** The two boundaries between reward tiers. The full reward is paid at or above "full", and nothing is paid below "none". */
 export const BOUNDARIES = ["full", "none"] as const;
 export type Boundary = (typeof BOUNDARIES)[number];
 
-/** Minimum success rate for each boundary. A rate equal to the minimum belongs to the upper tier. */
+/** The minimum success rate for the tier above each boundary. A rate equal to the boundary belongs to the upper tier. */
 export type LeastRates = Readonly<Record<Boundary, Dec18>>;
 
 /** The boundaries in the specification: 98 % and 95 %. */
@@ -21,7 +21,7 @@ export const SPECIFIED_LEAST: LeastRates = {
 /** Number of blocks after which a month's rate is meaningful: one hour at one block every two seconds. */
 export const ENOUGH_BLOCKS = 1_800n;
 
-/** A success rate as a fraction: `good` out of `total` blocks. Neither number includes unknown blocks. */
+/** A success rate as the fraction `good` / `total`, neither of which includes unknown blocks. */
 export interface SuccessRate {
   readonly good: bigint;
   /** The number of good and bad blocks, which is always greater than zero. */
@@ -34,13 +34,13 @@ export function successRate(counts: BlockCounts): SuccessRate | undefined {
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** Returns the tier that a rate falls into. The comparison is exact. */
+/** Returns the reward tier for a success rate, compared exactly without rounding. */
 export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): Tier {
   if (isAtLeast(rate, least.full)) return "full";
   return isAtLeast(rate, least.none) ? "proportional" : "none";
 }
 
-/** Returns true if a rate is at or above a boundary. The comparison is exact. */
+/** Returns true if a rate is at or above a boundary, compared exactly without rounding. */
 export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
   return good * DEC18_ONE >= least * total;
 }
@@ -75,8 +75,8 @@ export function toRatio({ good, total }: SuccessRate): number {
 }
 
 /**
- * Returns how long until more than `misses` of the remaining blocks are bad, if the bad share stays the same. Returns undefined if
- * the month ends first.
+ * Returns the time until more than `misses` of the remaining blocks are bad, at a constant bad share, or undefined if the
+ * month ends first.
  */
 export function timeToLossMs(
   { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },

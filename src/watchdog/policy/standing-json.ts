@@ -8,8 +8,8 @@ import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./s
 import { percentile } from "./standing-texts.ts";
 
 /**
- * Encodes a standing as JSON. Block counts are numbers, shares are decimal strings, times are ISO 8601 strings, and durations are
- * in seconds.
+ * Encodes a validator's standing on the chain as JSON. Block counts are numbers, shares are decimal strings, times are ISO 8601 strings,
+ * and durations are in seconds.
  */
 export function standingJson({ jail, window, windowNote, commits, votes, peers }: Standing): JsonObject {
   return {
@@ -181,7 +181,7 @@ const wireComparison = z
     }),
   );
 
-/** Decodes {@link standingJson}. Throws a `ZodError` for anything else. */
+/** Decodes the output of {@link standingJson}. Throws a `ZodError` for invalid values. */
 export const standingSchema = z
   .object({
     jail: z.object({ state: z.enum(JAIL_STATES), until: time, command: z.string().nullable() }),

@@ -2,10 +2,10 @@ import { counted, formatCount, formatDuration, formatTime } from "../../platform
 import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-readings.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
-/** Kinds of misses that other validators may share. */
+/** What validators can miss in common: commits (block signatures) or oracle votes. */
 export type SharedKind = "commits" | "votes";
 
-/** Returns "alone: none of the 19 other validators misses votes", or states how many of the other validators do. */
+/** Describes how many other validators miss too, for example "alone: none of the 19 other validators misses votes". */
 export function sharedText({ others, missing, power }: SharedMisses, kind: SharedKind): string {
   if (others === 0) return "the set has no other validator";
   if (missing === 0) return `alone: none of the ${counted(others, "other validator")} misses ${kind}`;
@@ -23,12 +23,12 @@ export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind)
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
 
-/** Describes a signing window: "1,200 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,300 left". */
+/** Describes a signing window, as in "1,200 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,300 left". */
 export function windowText({ missed, allowed, left, windowBlocks }: WindowStanding): string {
   return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
 
-/** Describes when missing every block leads to jail, e.g. "in 2 h 18 min (8,301 blocks)", or why this is unknown. */
+/** Describes when missing every block leads to jail, such as "in 2 h 18 min (8,301 blocks)", or why it never does. */
 export function allMissedText({ ifAllMissed, allMissedMs }: WindowStanding): string {
   if (ifAllMissed === undefined) return "never: the chain jails nobody for downtime";
   return inText(ifAllMissed.least, allMissedMs);
@@ -63,7 +63,7 @@ export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   votes: "oracle votes",
 };
 
-/** Returns the percentage of other validators that perform no better, rounded down. */
+/** Returns the percentage of the other validators that do not perform better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));
 }

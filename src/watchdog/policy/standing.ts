@@ -12,10 +12,10 @@ import { mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
-/** The exact state of a validator's signing window. */
+/** A validator's signing window, computed exactly as the chain does. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** Number of blocks that the window covers so far; less than the window's length if the validator entered the set recently. */
+  /** Number of blocks in the window so far, which is below `windowBlocks` if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
   /** Number of misses that a window may contain before the validator is jailed. */
@@ -30,15 +30,15 @@ export interface SigningWindow {
   readonly atPresentRate: PresentRate;
 }
 
-/** Lower and upper bounds on a number of blocks, because the chain does not reveal which of the window's blocks were missed. */
+/** Bounds on a number of missed blocks. The chain does not reveal which blocks were missed, so the exact number is unknown. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
 /**
- * When jail is due at the current rate of misses. "unknown": there are too few readings to tell. "never": at this rate, the window
- * will never contain too many misses.
+ * When the validator is jailed at its current rate of misses. "unknown" means too few readings, and "never" that the window will
+ * not contain too many misses at this rate.
  */
 export type PresentRate =
   | { readonly kind: "unknown" }
@@ -48,14 +48,14 @@ export type PresentRate =
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;
-  /** The chain's latest height. If unknown, the validator is assumed to have been in the set for more than a window. */
+  /** The chain's latest height; if undefined, the validator is assumed to have been in the set for more than a window. */
   readonly height: bigint | undefined;
   readonly growth: MissGrowth | undefined;
 }
 
 /**
- * Computes how full a signing window is. The chain jails a validator in a block above `start + window` if its window contains
- * more missed blocks than `window - min · window`. The product is rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * Computes how full a signing window is. At heights above `start + window`, the chain jails a validator whose window has more
+ * missed blocks than `window - min · window`. The product is rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
  * types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
@@ -74,7 +74,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A new miss adds nothing if it replaces an old miss. After an entire window of misses, every slot is a miss.
+    // A miss that replaces an old miss adds nothing, but after a whole window of misses, every slot is a miss.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
@@ -106,7 +106,7 @@ function presentRate(
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;
-  /** Explains why there is no window, phrased to end a sentence. Undefined if there is a window. */
+  /** Explains why there is no window, phrased to end a sentence; undefined if there is a window. */
   readonly windowNote: string | undefined;
   /** How many other validators also missed the latest commits; undefined if unknown. */
   readonly commits: SharedMisses | undefined;
@@ -115,7 +115,7 @@ export interface Standing {
   readonly peers: PeersStanding;
 }
 
-/** A validator's possible jail states. "unknown": the data that was read does not show the state. */
+/** A validator's possible jail states, where "unknown" means that the data that was read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 export interface Jail {
@@ -136,12 +136,12 @@ export interface WindowStanding extends SigningWindow {
   readonly presentMs: number | undefined;
 }
 
-/** A comparison, and the time at which the other validators' data was read. */
+/** A comparison with the time at which the other validators' data was read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
-  /** Explanations of why comparisons are missing. */
+  /** Sentences that explain why comparisons with other validators are missing. */
   readonly notes: readonly string[];
 }
 
@@ -206,8 +206,8 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
 }
 
 /**
- * Returns the jail state according to the staking module, which decides whether a validator is jailed. If the staking module cannot
- * be read, only an unexpired jail time or membership in the set is conclusive.
+ * Returns the jail state. The staking module decides it; if that module cannot be read, only an unexpired jail time or membership
+ * in the set is conclusive.
  */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = readingOf(chain.head);
@@ -222,7 +222,7 @@ function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Ob
   };
 }
 
-/** Formats the release command as Cosmos SDK programs expect it. Values that came from other hosts are quoted for the shell. */
+/** Formats the Cosmos SDK command that releases the validator. Values from other hosts are quoted for the shell. */
 function unjailCommand({ program, from, gasPrice }: UnjailTerms, chainId: string | undefined): string {
   return [
     `${program} tx slashing unjail --from ${from ?? "OPERATOR"}`,
@@ -237,7 +237,7 @@ function shellWord(text: string): string {
 }
 
 /**
- * Compares the validator with others by the counts on which the chain bases its payments if possible, and otherwise by a node's
+ * Compares the validator with others, by the chain's own payment counts if they can be read, and otherwise by a node's vote
  * counters.
  */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {

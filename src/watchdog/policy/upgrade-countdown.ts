@@ -8,16 +8,14 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at the plan's height. */
+/** The last upgrade plan that a poll read, which is retained while the chain is halted at the plan's height. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
   info: z.string(),
   /** When a poll last saw the plan. */
   seenMs: z.number(),
-  /**
-   * Time of the first poll after the plan's height that no longer saw the plan, which means that the chain has executed the plan.
-   */
+  /** When a poll first found that the plan had disappeared at its height, i.e. that the chain has executed it. */
   doneMs: z.number().exactOptional(),
 });
 
@@ -27,14 +25,14 @@ export type SeenUpgrade = Readonly<z.output<typeof seenUpgrade>>;
 const DONE_MS = DAY_MS;
 
 /**
- * The plan is read slightly after the chain's head. A plan that disappears within this many blocks before its height was executed,
- * because nobody cancels a plan that late.
+ * A plan that disappears up to this many blocks before its height is treated as executed: the plan is read slightly after the
+ * chain's head, and nobody cancels a plan that late.
  */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll to the last seen plan. `reading` is undefined if the plan could not be read, in which case its state is unknown.
- * `height` is the newest known height. A plan that disappears before its height was cancelled and is forgotten.
+ * Updates the last seen plan with a poll's reading, which is undefined if the plan could not be read. `height` is the chain's newest
+ * known height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
@@ -49,7 +47,7 @@ export function advanceUpgrade(
   return isDone ? { ...before, doneMs: atMs } : undefined;
 }
 
-/** Time between two blocks, in ms. */
+/** Mean, fastest and slowest time between two blocks, in ms. */
 export interface BlockTime {
   readonly meanMs: number;
   /** The block times in the last day's fastest and slowest hours. */
@@ -64,11 +62,11 @@ const LEAST_SPREAD = 0.005;
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval slower than the mean by this factor is treated as a halt. Halts are excluded here, as they are from the mean. */
+/** An interval slower than the mean by this factor is treated as a halt and excluded, as in the mean. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
-/** Returns the block time and its spread, or undefined until the mean is known. `points` contains about one point per hour. */
+/** Returns mean, fastest and slowest block time; undefined until the mean is known. The `points` should be about an hour apart. */
 export function blockTimeOf(points: readonly Anchor[], meanMs: number | undefined): BlockTime | undefined {
   if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
   const hours = points.flatMap((to, index) => {
@@ -162,8 +160,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * If a halt at this height is due to a planned upgrade, explains the halt in words that end a sentence. Otherwise, returns an
- * empty text. A node stops at the block before the plan's height, or has stored the block at that height but not executed it.
+ * If a halt at this height is due to a planned upgrade, explains it in words that end a sentence; otherwise returns an empty text.
+ * A node halts one block before the plan's height, or with the block at that height stored but not executed.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,

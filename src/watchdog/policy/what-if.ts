@@ -8,14 +8,11 @@ export interface SidecarRestart {
   /** Time from the stop signal until the sidecar is listening again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /**
-   * True if the chain waits for this validator, as a chain with a single validator does. During the restart, each block then takes
-   * longer.
-   */
+  /** True if the chain waits for this validator, as with a single validator. Each block then takes longer during the restart. */
   readonly chainWaits: boolean;
 }
 
-/** When a sidecar stops, the node's calls fail for about this long before the sidecar refuses connections. */
+/** A stopping sidecar fails the node's calls for about this long before it refuses connections. */
 const DRAIN_MS = 8000;
 /** The node's calls keep failing for this long after the sidecar listens again, because of its connection backoff. */
 const RECONNECT_MS = 11_000;
@@ -23,8 +20,8 @@ const RECONNECT_MS = 11_000;
 const WAIT_MS = 1000;
 
 /**
- * Returns how many blocks are bad because of a restart. On a real node with 1 s blocks, 25 s of downtime cost 22 blocks. 8 blocks
- * failed while the sidecar drained, and 14 in the 28 s of refused connections, during which each block took 2 s.
+ * Returns how many blocks a sidecar restart makes bad. For comparison, 25 s of downtime with 1 s blocks cost a real node 22 blocks:
+ * 8 while the sidecar drained, and 14 in the 28 s of refused connections, when each block took 2 s.
  */
 export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestart): bigint {
   const drainMs = Math.min(downMs, DRAIN_MS);
@@ -48,7 +45,7 @@ export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefin
   const month: SeenMonth = { good: counts.good, bad: counts.bad, remaining };
   const inMonth = misses > remaining ? remaining : misses;
   const expected = forecast.middle.total - forecast.middle.good - counts.bad;
-  // Apply the otherwise expected bad share only to blocks after the event, because the event's own blocks are already bad.
+  // Apply the expected bad share only to blocks after the event, because all blocks during the event are bad anyway.
   const later = remaining === 0n ? 0n : (expected * (remaining - inMonth)) / remaining;
   const without = outcomeOf(endRate(month, expected), policy);
   const after = outcomeOf(endRate(month, inMonth + later), policy);

@@ -4,13 +4,13 @@ import { isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import type { ClockView, Witness } from "../sources/observation.ts";
 
 /**
- * A clock whose `nowMs` continues to follow the monotonic clock when the machine's clock is set, until there is evidence that the
- * machine's clock is right. The watchdog uses this clock for all its decisions.
+ * The clock that the watchdog uses for all its decisions. When the machine's clock is set, `nowMs` keeps following the monotonic
+ * clock until there is evidence that the new time is right.
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with a poll's times. Returns by how much `nowMs` moved (usually 0), so that the times of earlier
-   * polls can move by the same amount. In the first poll, stored times later than `nowMs` move back to `nowMs`.
+   * Compares the machine's clock with a poll's evidence. Returns by how many ms `nowMs` was corrected (usually 0), so that the
+   * caller can shift stored times equally. The first call returns a negative value if stored times are in the future.
    */
   readonly compare: (evidence: ClockEvidence) => number;
   /** Returns `Observation.clock`, and the number of times the clock has been moved so far. */
@@ -18,53 +18,53 @@ export interface BelievedClock extends Clock {
 }
 
 interface ClockEvidence {
-  /** `Date` headers from the responses of the sources. */
+  /** `Date` headers of the sources' responses, with the times at which the headers were read. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block, which the current time cannot precede; undefined while the block cannot be read. */
+  /** Time of the chain's newest block, a lower bound for the current time; undefined while the block cannot be read. */
   readonly chainMs: number | undefined;
   /**
-   * Time of the last stored poll, which the current time cannot precede. Used only by the first call. Undefined if no poll is
-   * stored.
+   * Time of the last stored poll, which cannot be later than the current time; undefined if no poll is stored. Only the first comparison
+   * uses this time.
    */
   readonly lastPollMs: number | undefined;
 }
 
-/** Clocks that differ by less than this agree. On a slow chain, the newest block may be this old. */
+/** Times that differ by less than this are treated as equal, because a slow chain's newest block may be this old. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A difference smaller than this is drift, not a step. */
+/** A smaller difference between two clocks is drift; a larger one means that a clock was set. */
 const DRIFT_MS = 2000;
 
 /**
- * How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert about the clock fires
- * earlier.
+ * How long to wait before accepting a new time that only the sources' clocks confirm, because these may all run on one machine. The
+ * alert about the clock fires earlier.
  */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** A source's clock that shows an earlier time than this was never set. */
+/** A source's clock that shows an earlier time was never set, so ignore it. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** Responses older than this are ignored, because the clock may have been stepped since. */
+/** Ignore `Date` headers older than this, because a clock may have been set since. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** How well a given time is confirmed. The chain alone decides if its newest block is close to that time. */
+/** What confirms or refutes a candidate time. If the chain's newest block is close to that time, the chain alone decides. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
-/** Creates a clock that trusts the machine's clock until the first poll. */
+/** Creates a believed clock, which trusts the machine's clock until the first poll. */
 export function createBelievedClock(machine: Clock): BelievedClock {
-  // Round, because the monotonic clock has fractions of a millisecond but stored times don't.
+  // Round to whole milliseconds, as in stored times, because the monotonic clock has fractions.
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
-  /** The machine clock's offset since it was last stepped, and the monotonic time of that step. */
+  /** The machine clock's offset from the monotonic clock since it was last set, and the monotonic time when it was set. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** True until `nowMs` is confirmed. Until then, `nowMs` is only a best guess. */
+  /** True while `nowMs` is only a best guess, i.e. until a comparison confirms it. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
-  /** Lower bound of the offset, according to the newest block that any poll has seen. */
+  /** Lower bound of the offset, derived from the newest block that was last read. */
   let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;
@@ -105,7 +105,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     hosts = new Map(latest.map((one) => [one.host, one]));
     if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: readMs };
     seen = { ...seen, offsetMs: offset() };
-    // Compare offsets rather than times, because the times are from different moments.
+    // Compare offsets from the monotonic clock, because the times themselves were read at different moments.
     const witnesses = [...hosts.values()]
       .filter((one) => one.timeMs >= NEVER_SET_MS)
       .map((one) => one.timeMs - one.readMs);

@@ -7,14 +7,14 @@ import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueReading, Seen } from "../sources/observation.ts";
 
-/** The watchdog's count of a past month. */
+/** The watchdog's count and the policy's pay for a past month, with the payment if it was found. */
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
   /** The policy's pay for this month and for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
-  /** The payment that previous searches found. */
+  /** The last result of the search for this month's payment; absent before the first search. */
   readonly payment?: Payment;
 }
 
@@ -30,20 +30,20 @@ export interface PaymentSearch {
   readonly closed: ClosedMonth | undefined;
   /** The revenue module's parameters and counts; undefined while they cannot be read. */
   readonly revenue: RevenueReading | undefined;
-  /** Current wall-clock time, in ms. */
+  /** Wall-clock time of the search, in ms. */
   readonly nowMs: number;
 }
 
 /**
- * Searches for last month's payment until it is found. An unfinished search continues at the next poll. "not-configured" means
- * that there is currently nothing to search for.
+ * Searches for last month's payment until it is found. Each call continues the search of the previous one. Returns "not-configured"
+ * while there is nothing to search for.
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** The last assessment. If so configured, its policy is the chain's policy. Undefined before the first poll. */
+  /** The last assessment, whose policy is the chain's if so configured; undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
@@ -58,7 +58,7 @@ export function closedMonth(
   const { name } = validator.target;
   const record = ledgers.get(name)?.sources.calls.rollups.months.get(month);
   const rate = record && successRate(record.counts);
-  // Until the month is finalized, its last blocks have not been counted.
+  // The last blocks of a month that is not finalized may not have been counted yet.
   if (record?.finalized === undefined || rate === undefined) return undefined;
   const policy = assessment?.policy ?? validator.policy.policy;
   const payment = payments?.get(name)?.find((one) => one.month === month);

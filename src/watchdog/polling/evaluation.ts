@@ -26,8 +26,8 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 /** The outcome of one poll, derived from its observation and the previous state. */
 export interface Evaluation {
   /**
-   * The observation with two corrections. The page of a node whose URL alternates between two processes is replaced with an error.
-   * A module that is now absent although the chain used to have it is also replaced with an error.
+   * The observation, with errors in place of two kinds of misleading data: the page of a node whose URL alternates between two
+   * processes, and the absence of a module that the chain used to have.
    */
   readonly observation: Observation;
   readonly sources: readonly SeenSource[];
@@ -40,7 +40,7 @@ export interface Evaluation {
   readonly upgrade: UpgradeCountdown | undefined;
   /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
-  /** The poll's notifications, which have also been added to the outbox of each channel that should receive them. */
+  /** The poll's notifications, already queued in the outboxes of their channels. */
   readonly events: readonly AlertEvent[];
 }
 
@@ -52,11 +52,11 @@ export interface EvaluationOptions {
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled. Readings are not counted during this time; a later poll counts their blocks. */
+  /** True while a gap is being filled from Prometheus. During that time, readings are not counted; a later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** Readings further apart than this have a gap between them. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this produce a "gap" event. Default: three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
-  /** Delay of the poll's start compared with its schedule, in ms; absent if not measured. */
+  /** How late the poll started compared with its schedule, in ms; absent if not measured. */
   readonly lateMs?: number | undefined;
   /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
@@ -158,7 +158,7 @@ function standingIn(observation: Observation, meanMs: number | undefined): { rea
   return isRead ? { standing } : {};
 }
 
-/** Compares prices, leaving out prices that are too old for the price alerts. */
+/** Compares sidecar prices, ignoring prices that are older than the price alerts allow. */
 function comparePrices(
   observation: Observation,
   history: PollHistory,
@@ -181,22 +181,22 @@ interface AlertInput
 }
 
 export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "majorPairs" | "pairDeviations"> {
-  /** Time between two polls. */
+  /** Configured time between two polls, in ms. */
   readonly intervalMs: number;
 }
 
 interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
-  /** Input for this validator's next poll. */
+  /** Updated poll history, to be passed to this validator's next evaluation. */
   readonly history: PollHistory;
 }
 
-/** Lower limit of the allowed gap between two polls, so that slow polls do not interrupt a short `for`. */
+/** Polls at most this far apart count as uninterrupted, so that slow polls do not restart a short `for`. */
 const MIN_GAP_MS = 60_000;
 
-/** The allowed gap between two polls, in poll intervals. */
+/** Polls at most this many intervals apart count as uninterrupted. */
 const GAP_POLLS = 3;
 
-/** Evaluates all conditions for one poll of one validator, and advances the validator's alerts. This function is pure. */
+/** Evaluates all conditions for one poll of one validator, and advances the validator's alerts, as a pure function. */
 export function alertOnPoll(
   state: AlertingState,
   { ledger, blockTime, ...input }: AlertInput,

@@ -1,14 +1,14 @@
 import type { SourceLimits } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** Defines how recent a poll must be to show the current state. */
+/** The current time, and how old a poll may be to represent the current state. */
 export interface Freshness {
   readonly nowMs: number;
   /** The longest time that normally passes between the ends of two polls. */
   readonly pollMs: number;
 }
 
-/** Time that a poll of a slow source may take beyond the deadline. */
+/** Extra time allowed for a poll whose sources reach their deadlines. */
 const SLACK_MS = 5_000;
 
 /** Returns the longest time that normally passes between the ends of two polls. */
@@ -19,7 +19,7 @@ export function longestPollMs(config: {
   return config.intervalMs + 2 * config.limits.deadlineMs + SLACK_MS;
 }
 
-/** Explains why the current state is unknown, or returns undefined while any node can be read. */
+/** Returns why the current state is unknown; undefined if the last poll is recent and read at least one node. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

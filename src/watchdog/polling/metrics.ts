@@ -18,7 +18,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 
 /**
- * With up to this many validators, statuses are formatted on request. With more validators, the first request would take too long.
+ * With up to this many validators, statuses are formatted on request. With more, formatting all of them in one request would take too long.
  */
 export const MAX_LAZY = 50;
 
@@ -83,7 +83,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     (state) => state?.phase === "pending",
   ),
   oracle_watchdog_alert_since_timestamp_seconds: alertGauge(
-    "When the alert started firing or became pending. In state muted it fires but notifies nobody, because of another alert, a silence or maintenance. Absent while inactive.",
+    "When the alert started firing or became pending. A muted alert fires but notifies nobody, because of another alert, a silence or maintenance. Absent while inactive.",
     (state) => {
       if (state === undefined || state.phase === "resolved") return undefined;
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
@@ -92,19 +92,19 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     "state",
   ),
   oracle_watchdog_alert_acknowledged: alertGauge(
-    "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
+    "1 if somebody has acknowledged the firing alert, 0 if not. Absent while the alert is not firing.",
     (state) => (state?.phase === "firing" ? state.acknowledged !== undefined : undefined),
   ),
   oracle_watchdog_alert_escalation_steps: alertGauge(
-    "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
+    "Escalation steps taken because nobody acknowledged the firing alert. Absent while the alert is not firing.",
     (state) => (state?.phase === "firing" ? (state.escalation?.steps ?? 0) : undefined),
   ),
   oracle_watchdog_last_poll_timestamp_seconds: validatorGauge(
-    "Time of the last poll of the validator's sources. Absent before the first one.",
+    "Time of the last poll of the validator's sources. Absent before the first poll.",
     ({ polledAtMs }) => seconds(polledAtMs),
   ),
   oracle_watchdog_poll_late_seconds: validatorGauge(
-    "How much later than planned the validator's last poll began. It grows when the watchdog is overloaded.",
+    "How much later than planned the validator's last poll began. This delay grows when the watchdog is overloaded.",
     ({ lateMs }) => seconds(lateMs),
   ),
   oracle_watchdog_state_stored: watchdogGauge(
@@ -136,11 +136,11 @@ export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges for one validator. With few validators, the values are computed only when they are read. */
+  /** Sets all of one validator's gauges from its status. With few validators, the values are computed only when they are read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * Returns the page with all metrics in the registry. Each validator's gauge lines are formatted in `showStatus`, because
-   * formatting the 25,000 series of 200 validators takes longer than a scrape may take.
+   * Returns all metrics as text for `GET /metrics`. With many validators, `showStatus` formats each validator's gauges in advance,
+   * because formatting the 25,000 series of 200 validators takes longer than a scrape may.
    */
   readonly page: () => Promise<string>;
 }
@@ -154,7 +154,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** Each validator's last status. The latest status comes last, because gauges without a validator label show it. */
+  /** Each validator's last status, in the order of their polls. Gauges without a validator label show the last entry. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
@@ -192,7 +192,7 @@ export function createWatchdogMetrics(
   });
   const skipped = factory.counter({
     name: "oracle_watchdog_skipped_lines_total",
-    help: "Lines on metrics pages that could not be parsed. They contain no metric that the watchdog needs.",
+    help: "Lines on metrics pages that could not be parsed. These lines contain no metric that the watchdog needs.",
     labelNames: ["source"],
     zeros: { source: ["node", "sidecar-metrics"] },
   });
@@ -267,7 +267,7 @@ function line(name: string, { labels, value }: Series): string {
 }
 
 function escaped(text: string): string {
-  // Search first, because almost no label contains a character to escape, and one search is faster than three replacements.
+  // Test first, because hardly any label needs escaping and one search is faster than three replacements.
   return /[\\\n"]/.test(text)
     ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
     : text;

@@ -26,16 +26,16 @@ import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 
-/** Polls one validator's sources and evaluates the result. */
+/** The loop that polls one validator's sources and evaluates each observation. */
 export interface PollLoop {
-  /** Polls until the signal fires. Throws {@link WatchdogError} if a node is on the wrong chain. */
+  /** Polls the sources until the signal fires. Throws {@link WatchdogError} if a node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
   /** Returns the status as of the last poll, as JSON. */
   readonly statusText: () => string;
-  /** Returns true if the last poll ended recently enough; false means that the loop is stuck. */
+  /** Returns false if the loop is stuck, i.e. if its last poll ended too long ago. */
   readonly isAlive: () => boolean;
-  /** Explains in plain words why the validator is not being watched; undefined while it is being watched. */
+  /** Explains why the validator is not being watched, for the dead-man requests; undefined while it is. */
   readonly problem: () => string | undefined;
   /** Returns the sidecars' prices at the last poll. `chainId` is undefined before a node's first reading. */
   readonly sidecars: () => {
@@ -45,9 +45,9 @@ export interface PollLoop {
 }
 
 /**
- * Fills the gap before a poll's readings part by part, and calls `save` after each part. Returns true once the readings can be
- * counted. Returns false if parts are left for the next poll, because there are many parts or because Prometheus failed. Rejects
- * only on abort.
+ * Fills the gap before a poll's readings part by part, and calls `save` after each part. Resolves with true once the readings can
+ * be counted, or with false if parts are left for the next poll, because there are many or Prometheus failed. The
+ * returned promise rejects only on abort.
  */
 export type Backfiller = (
   ledger: Ledger | undefined,
@@ -56,9 +56,9 @@ export type Backfiller = (
   signal: AbortSignal,
 ) => Promise<boolean>;
 
-/** The configuration that polls need. */
+/** The parts of the watchdog's configuration that polls use. */
 export interface PollSettings {
-  /** Folder for the state file. If absent, counting starts over after a restart. */
+  /** Folder for the state file; if absent, counting starts over after a restart. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
@@ -68,7 +68,7 @@ export interface PollSettings {
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** Settings for reading from Prometheus. If absent, everything is scraped. */
+  /** Settings for reading samples from Prometheus; if absent, all metrics are scraped directly. */
   readonly prometheus?: { readonly staleMs: number; readonly connection: { readonly deadlineMs: number } };
 }
 
@@ -78,18 +78,18 @@ export interface PollLoopDeps {
   readonly poll: Poller;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
-  /** Fills gaps from Prometheus. If absent, gaps are not filled. */
+  /** Fills gaps in the counts from Prometheus; if absent, gaps are not filled. */
   readonly backfill?: Backfiller;
   /** Returns the sidecar prices of the chain's other validators; absent if there are no other validators. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
-  /** Receives the status after every poll. */
+  /** Called with the validator's new status after every poll. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
-/** `isAlive` returns false once this many polls have been missed. */
+/** Number of missed polls after which `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
-/** If none of the validator's nodes has been read for this long, the watchdog reports that it is not doing its work. */
+/** If no node of the validator could be read for this long, the watchdog reports to the dead-man monitor that it is not working. */
 const WORK_MS = 300_000;
 
 export function createPollLoop(
@@ -199,7 +199,7 @@ export function createPollLoop(
       }
     }
   };
-  // A poll with a backfill ends at the first failed query, i.e. within one Prometheus deadline.
+  // A backfill stops at the first failed query, so it adds at most one Prometheus deadline to a poll.
   const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
@@ -225,8 +225,8 @@ export function createPollLoop(
 }
 
 /**
- * Returns the time of any validator's last stored poll. The ledgers alone do not show this time, because the poll histories may
- * contain later times if the clock was not trusted.
+ * Returns the latest stored poll time of all validators. Poll histories are included, because they may contain a later time than
+ * the ledgers if the clock was not trusted.
  */
 function lastPollOf({ ledgers, pollHistories }: WatchdogState): number | undefined {
   const counted = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
@@ -241,7 +241,7 @@ function encodeStatus(status: WatchdogStatus): string {
   return stringifyJson(statusView.json(status));
 }
 
-/** Defines how a validator's readings are counted. */
+/** Returns the options for counting a validator's readings. */
 export function countingOptions(
   { intervalMs, prometheus }: PollSettings,
   { target }: ValidatorConfig,
@@ -267,12 +267,12 @@ function alertOptions(config: PollSettings): AlertOptions {
   return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
-/** The month's last blocks may be committed up to this long after the end of the month. */
+/** Maximum time after the end of a month for committing its last blocks. */
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. One poll takes place right at the end of a month, and another poll soon after. The node's
- * counters then show the results of the few blocks in between, and how many of these blocks belong to the month.
+ * Returns the time until the next poll. One poll takes place exactly at the end of a month and another soon after, so that the
+ * counters grow by only a few blocks between the two and most blocks belong to a known month.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
@@ -280,7 +280,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws if a node is on a chain other than the chain in the configuration or the state. */
+/** Throws if a node is not on the configured chain or the chain of the stored state. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -299,8 +299,8 @@ function requireChain(
 }
 
 /**
- * Creates a function that logs changes from one poll to the next. The first call logs every source. The tier is logged only once
- * the month has enough blocks.
+ * Creates a function that logs changes from one poll to the next. The first call logs the state of every source. The tier is logged only
+ * once the month has enough blocks.
  */
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();

@@ -22,7 +22,7 @@ import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 
 interface PollContext {
-  /** The chain to which the nodes must belong. If undefined, the nodes may be on any chain, as long as it is the same chain. */
+  /** The id of the chain to which all nodes must belong. If undefined, any chain is accepted, but it must be the same for all nodes. */
   readonly chainId: string | undefined;
   /** The last block that the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
@@ -30,7 +30,7 @@ interface PollContext {
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
-/** Reads all sources of one validator in parallel. If a source fails, the observation contains the error. Rejects only on abort. */
+/** Reads all sources of one validator in parallel. If a source fails, the observation contains its error; rejects only on abort. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
 export interface StoredNodeOptions {
@@ -50,7 +50,7 @@ interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
   readonly reach: Reach;
-  /** Required if any validator's metrics come from Prometheus. */
+  /** Reads samples stored by Prometheus; required if any validator's metrics come from Prometheus. */
   readonly stored?: StoredReadings;
   /** Creates the search for a validator's payments. If absent, the watchdog does not search for payments. */
   readonly paymentReaderOf?: (
@@ -85,8 +85,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
     const egress = new Map(reached);
-    // Read the chain after the nodes, so that its latest block is never behind their counts. The ledger needs this order because it
-    // finds a month's first block by height.
+    // Read the chain after the nodes, so that its latest block is not behind their counters. The ledger splits months at the first
+    // block's height and needs this order.
     const chainSeen = await chain(counted, signal);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
@@ -134,7 +134,7 @@ function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader
     ),
   );
   const ofRest = chain === undefined ? [] : failover.endpointsOf(chain.rest);
-  // Exclude the payment source, because payment searches use RPC.
+  // Exclude the payment source, because payment searches use RPC instead of REST.
   const ofChain = SOURCE_NAMES.filter(
     (source) => source.startsWith("chain-") && source !== "chain-payment",
   ).map((source) => ({ source, endpoints: ofRest }));
@@ -146,7 +146,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** The times shown by the responses in this poll, by host. */
+  /** `Date` headers of this poll's responses, by host. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -200,7 +200,7 @@ function createScrapedNodeReader(
   };
 }
 
-/** Reads the series stored by Prometheus. The price API is scraped directly if its URL is configured. */
+/** Creates a reader for a node whose metrics are stored by Prometheus. The price API is scraped directly if its URL is configured. */
 function createStoredNodeReader(
   node: NodeTarget,
   { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredReadings },
@@ -209,7 +209,7 @@ function createStoredNodeReader(
   const readPrices = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // Limit only this poll's wait. The query serves all validators and has Prometheus's own deadline.
+  // The deadline limits only how long this poll waits. The query continues for other validators, under Prometheus's own deadline.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {
@@ -240,10 +240,10 @@ async function ifConfigured<T>(
 
 type FailoverReader = ReturnType<typeof createFailoverReader>;
 
-/** For this long after a failure, a URL is tried last, so that polls do not keep waiting for it. */
+/** For this long after a failure, try a URL last, so that not every poll waits for it. */
 const FAILED_MS = 30_000;
 
-/** HTTP statuses returned by a server, or by a proxy in front of it, that currently cannot respond or that refuses this client. */
+/** HTTP statuses with which a server or its proxy reports that it is unavailable or refuses this client. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
 interface FallbackGroup {
@@ -255,10 +255,9 @@ interface FallbackGroup {
 }
 
 /**
- * Creates a reader. `groups` lists the endpoints of each source in order of preference; requests are for the first endpoint or a
- * path below it. All URLs in a group lead to the same server, so the counters belong to one process no matter which URL was read. A
- * request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that the server
- * is unavailable. If all URLs fail, the result is the last URL's response or error.
+ * Creates a reader that falls back to other URLs. `groups` lists each source's endpoints in order of preference, all of which must
+ * lead to the same process; callers request the first endpoint or a path below it. If a URL does not respond within its part of the
+ * deadline, or is unavailable, the request goes to the next URL. If all fail, the result is the last URL's response or error.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
@@ -295,7 +294,7 @@ export function createFailoverReader(
     for (const [attempt, index] of indexes.entries()) {
       const isLast = attempt === indexes.length - 1;
       const target = urlOf(group, index, url);
-      // Abort only failed attempts, because a request's signal also aborts reading its body.
+      // Abort an attempt only if it fails, because aborting its signal would also stop reading the body.
       const end = new AbortController();
       onAbort(signal, (reason) => end.abort(reason));
       try {
@@ -336,7 +335,7 @@ export function createFailoverReader(
   };
 }
 
-/** Returns the URL with this index. A requested path below the first URL becomes the same path below this URL. */
+/** Returns the fallback URL with this index, with the requested path appended. */
 function urlOf({ urls: [first, ...others] }: FallbackGroup, index: number, requested: URL): URL {
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;

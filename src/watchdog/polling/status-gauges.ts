@@ -32,7 +32,7 @@ function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatu
   });
 }
 
-/** Like {@link chainGaugesOf}, for a single part. The gauges have no series while the part is undefined. */
+/** Like {@link chainGaugesOf}, for at most one series per validator, which is missing while `partOf` returns undefined. */
 export function chainGaugeOf<T>(partOf: (status: WatchdogStatus) => T | undefined) {
   return chainGaugesOf([], (status): readonly Part<T>[] => {
     const part = partOf(status);
@@ -51,7 +51,7 @@ const sharedGauge = chainGaugesOf(["kind"], ({ standing }) =>
 const comparisonGauge = chainGaugesOf(["measure"], ({ standing }) =>
   (standing?.peers.comparisons ?? []).map((one) => [[one.measure], one] as const),
 );
-/** A chain has at most one plan, and therefore at most one `upgrade` label. */
+/** Gauges with the plan's name as `upgrade` label. A chain has at most one plan. */
 const upgradeGauge = chainGaugesOf(["upgrade"], ({ upgrade }) =>
   upgrade === undefined || upgrade.doneMs !== undefined ? [] : [[[upgrade.plan.name], upgrade] as const],
 );
@@ -79,7 +79,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "reference",
   ),
   oracle_watchdog_upgrade_height: upgradeGauge(
-    "Height of the upgrade that the chain has planned. Absent while none is planned or known.",
+    "Height of the upgrade that the chain has planned. Absent while no upgrade is planned or known.",
     ({ plan }) => plan.height,
   ),
   oracle_watchdog_upgrade_remaining_blocks: upgradeGauge(
@@ -103,7 +103,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "amount",
   ),
   oracle_watchdog_payment_timestamp_seconds: paymentGauge(
-    "Time of the block with last month's payment. Absent while it is missing.",
+    "Time of the block with last month's payment. Absent while the payment is missing.",
     ({ outcome, timeMs }) => (outcome === "missing" ? undefined : timeMs / 1000),
   ),
   // The current month, assessed under the reward policy.
@@ -172,7 +172,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "currency",
   ),
   oracle_watchdog_allowance_used_ratio: assessmentGauge(
-    "Share of the month's miss allowance for full pay that is used up. At 1, nothing is left.",
+    "Share of the month's miss allowance for full pay that is used up. At 1, the allowance is used up.",
     (assessment) => allowanceShare(monthCost(assessment)),
   ),
   oracle_watchdog_month_remaining_blocks: assessmentGauge(
@@ -184,14 +184,13 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ rotation }) => oneOf(ROTATION_STATES, rotation.state),
     "state",
   ),
-  // The validator's standing on the chain.
   oracle_watchdog_jail_state: standingGauge(
     "1 for the validator's state in the slashing module, 0 for the other states: active, jailed, tombstoned or unknown.",
     ({ jail }) => oneOf(JAIL_STATES, jail.state),
     "state",
   ),
   oracle_watchdog_jailed_until_timestamp_seconds: standingGauge(
-    "Time from which a jailed validator can be released. Absent while it is not jailed.",
+    "Time from which a jailed validator can be released. Absent while the validator is not jailed.",
     ({ jail: { untilMs } }) => seconds(untilMs),
   ),
   oracle_watchdog_slashing_window_blocks: windowGauge(

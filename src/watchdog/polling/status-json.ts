@@ -21,7 +21,7 @@ function toNumber(value: bigint | undefined): number | undefined {
 }
 
 const tier = z.enum(TIERS);
-/** A percentage such as "98.0582". */
+/** A percentage as a decimal string without the percent sign, such as "98.0582". */
 const percent = z.string().regex(/^\d+\.\d+$/);
 
 const resultView = jsonView<BlockCounts>(({ value }) => ({
@@ -172,7 +172,7 @@ export const statusView = jsonView<WatchdogStatus>(
 );
 
 /**
- * Joins all validators' JSON into the reply to `GET /api/status`, which contains the first validator and a list of all validators.
+ * Builds the reply to `GET /api/status` from all validators' JSON: the first validator's fields, then a list of all validators.
  * `config` is JSON.
  */
 export function allStatusText(all: readonly string[], config: string): string {

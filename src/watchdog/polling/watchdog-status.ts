@@ -40,7 +40,7 @@ export interface SourceStatus {
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The part of `counts` whose time is only estimated. */
+  /** The part of `counts` made before the first reading, so that the blocks' times are estimates. */
   readonly estimated: BlockCounts;
   /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
@@ -59,7 +59,7 @@ export interface WatchdogStatus {
   readonly startedAtMs: number;
   /** When the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** Delay of the last poll's start compared with its schedule, in ms. */
+  /** How late the last poll started compared with its schedule, in ms. */
   readonly lateMs?: number;
   /** Why this machine's clock is not trusted; undefined while it is trusted. */
   readonly clockProblem?: string | undefined;
@@ -72,7 +72,7 @@ export interface WatchdogStatus {
   readonly standing?: Standing;
   /** "present" if any sidecar has prices; "unknown" if the watchdog cannot read the prices. */
   readonly prices: "present" | "missing" | "unknown";
-  /** Pairs that have a price on any node, sorted; empty if the last attempt to scrape the prices failed. */
+  /** Pairs for which any node's sidecar has a price, sorted; empty if the last poll could not read the prices. */
   readonly pairs: readonly string[];
   /** The sidecars' prices at the last poll, compared with the chain's and with each other; absent before the first poll. */
   readonly compared?: ComparedPrices;
@@ -80,7 +80,7 @@ export interface WatchdogStatus {
   readonly upgrade?: UpgradeCountdown;
   /** Payments for closed months, oldest first; absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
-  /** All alerts, including inactive ones. */
+  /** The states of all enabled alerts, including inactive alerts. */
   readonly alerts: readonly AlertStatus[];
   /** The states of all configured sources; empty before the first poll. */
   readonly sources: readonly SourceStatus[];
@@ -88,9 +88,9 @@ export interface WatchdogStatus {
   readonly pending: ReadonlyMap<string, number>;
   /** Number of dead letters by channel, for all validators together. */
   readonly deadLetters: ReadonlyMap<string, number>;
-  /** Number of silences currently in effect. */
+  /** Number of silences in effect at the time of the poll. */
   readonly activeSilences: number;
-  /** Describes since when and why the state cannot be stored, which affects all validators. Undefined while storing works. */
+  /** Since when and why state cannot be stored (for all validators alike); undefined while storing works. */
   readonly storeProblem?: string | undefined;
 }
 

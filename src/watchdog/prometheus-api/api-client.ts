@@ -7,9 +7,9 @@ import { clip } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
-/** Connection settings for a Prometheus-compatible API. */
+/** Connection settings and limits for an HTTP API that is compatible with Prometheus. */
 export interface PrometheusConnection {
-  /** The API's URL, without `/api/v1`. */
+  /** Base URL of the API, without the path `/api/v1`. */
   readonly url: string;
   readonly credentials?: PrometheusCredentials;
   /** The tenant, sent as the `X-Scope-OrgID` header. */
@@ -47,7 +47,7 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** The fraction of the limits on series and samples that this query may use; 1 by default and at most. */
+  /** The fraction of the series and sample limits that this query may use, up to 1 (the default). */
   readonly share?: number;
 }
 
@@ -62,8 +62,8 @@ export type ReadSamples = (
 ) => Promise<readonly Series[]>;
 
 /**
- * Creates a reader that uses HTTP. The reader sends a range selector as an instant query, which returns stored samples with their
- * own times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
+ * Creates a reader of samples from Prometheus over HTTP. The reader sends a range selector as an instant query, which returns stored
+ * samples with their own times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -97,12 +97,12 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** An empty response that is passed to the library, because the real samples are read as they arrive. */
+/** An empty response to give to the library, because the samples are parsed here as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
- * Creates a driver with which the library only builds the request, while `send` sends it. The library itself would read the whole
- * body, without a limit or a signal, and drop the warnings that mark a result as incomplete.
+ * Creates a driver that uses the library only to build requests, which `send` sends. The library itself would read the whole body
+ * without a limit or a signal, and drop the warnings that mark a result as incomplete.
  */
 async function createDriver(
   { url }: PrometheusConnection,
@@ -142,11 +142,11 @@ function authorization(credentials: PrometheusCredentials): string {
 
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
-/** The opening brackets before a series in `{"data":{"result":[{…}]}}`, and before a sample in its `"values":[[…]]`. */
+/** The open brackets at the start of a series in `{"data":{"result":[{…}]}}`, and of a sample in its `"values":[[…]]`. */
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
-/** Maximum nesting depth of brackets. The API uses 6 levels, plus a few more in its statistics. */
+/** Maximum nesting depth of brackets in a JSON response. The API uses 6 levels, plus a few more in its statistics. */
 const MAX_DEPTH = 16;
 
 /**
@@ -154,7 +154,7 @@ const MAX_DEPTH = 16;
  */
 const MAX_TEXT = 65_536;
 
-/** Maximum number of characters that a parsed part leaves in the text: "0," and white space. */
+/** Maximum number of characters that replace a parsed part, namely "0," and white space. */
 const MAX_PLACE = 4;
 
 /** Maximum average number of labels per series. A label uses about 100 bytes of memory. */
@@ -171,7 +171,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /** The incomplete texts of the response, a series in it, and a sample in the series. A 0 replaces each parsed part. */
+  /** The unparsed text of the response, of a series in it, and of a sample in the series. Each parsed part is replaced with 0. */
   const texts = [""];
   let open = "";
   let isInString = false;
@@ -257,7 +257,7 @@ function toPoint(value: unknown): Point {
   return { atMs: Math.round(seconds * 1000), value: Number(text) };
 }
 
-/** Converts a series. `points` contains the samples from its text. */
+/** Converts a parsed series, whose samples (`points`) were parsed before. */
 function toSeries(value: unknown, points: readonly Point[]): Series {
   const { metric, values } = isRecord(value) ? value : {};
   if (!isRecord(metric) || !Array.isArray(values) || values.length !== points.length) throw notSeries();
@@ -272,8 +272,8 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks a response whose series have been removed. Rejects responses that have warnings or that VictoriaMetrics marks as partial:
- * the store could not read all of its data, and missing series would be treated as zero.
+ * Checks the rest of a response after its series were removed. Throws if the response has warnings or if VictoriaMetrics marks it
+ * as partial, because missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
@@ -290,13 +290,13 @@ function requireComplete(reply: unknown): void {
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** Maximum number of chunks read from an error's body. Each chunk has at most 64 kB. */
+/** Maximum number of chunks (64 kB or less) read from the body of an error response. */
 const MAX_ERROR_CHUNKS = 8;
 
 /** Maximum length of Prometheus's own message in an error. */
 const MAX_REASON = 200;
 
-/** Creates the error for a failed request, with the HTTP status and Prometheus's own message. */
+/** Creates an error from a failed request's HTTP status and Prometheus's own message. */
 async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
@@ -306,7 +306,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts an error to an error that contains neither the address nor the credentials. */
+/** Converts any error to one whose text contains neither the API's address nor its credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

@@ -32,14 +32,14 @@ const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** Describes the queries that have failed since the last successful query. */
+/** The series of failed queries since the last successful query. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. The ledger stores its progress, except for how far it has searched without finding samples. */
+/** Creates a backfiller. Its progress is the ledger's checkpoint; only how far it has searched without finding samples is not stored. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -125,10 +125,10 @@ function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: s
   return { from: isoTime(fromMs), to: isoTime(toMs) };
 }
 
-/** A node's reading that Prometheus stored. */
+/** A node's reading, reconstructed from a scrape that Prometheus stored. */
 export interface StoredReading {
   readonly node: string;
-  /** The reading, which always has `sampledAtMs`. */
+  /** The reading, which always has `sampledAtMs`, the time of the scrape. */
   readonly reading: NodeReading;
 }
 
@@ -136,13 +136,13 @@ interface FillOptions extends LedgerOptions {
   readonly validator: string;
   /** The first block of the month in which the gap ends, if the chain reports it. */
   readonly edge?: MonthEdge | undefined;
-  /** The state of the clock at the poll that found the gap. If absent, the clock is trusted. */
+  /** The state of the clock at the poll that found the gap; if absent, the clock is trusted. */
   readonly clock?: Observation["clock"] | undefined;
 }
 
 /**
- * Counts stored readings by the same rules as scraped readings. Marks blocks and rollups as backfilled, and records the filled time
- * range as an event. Pages that are not newer than the last reading are ignored.
+ * Counts stored readings by the same rules as scraped readings, marks their blocks as backfilled, and records the filled period as
+ * an event. Readings that are not newer than the last counted reading are ignored.
  */
 export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
@@ -155,7 +155,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   for (const reading of sorted) {
     const atMs = timeOf(reading);
     latest.set(reading.node, reading);
-    // Start only once every node has a scrape, because Prometheus scrapes nodes at different times.
+    // Prometheus scrapes nodes at different times, so start only once every node has a scrape.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = observationOf(atMs, shown, options);
@@ -189,7 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns the observation's chain data. If the month's first block is unknown, months are split by sample times. */
+/** Returns chain data for the reconstructed observation. If the month's first block is unknown, months are split by sample times. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],
@@ -201,7 +201,7 @@ function chainOf(
   return { ...NO_CHAIN, head: { state: "up", value, durationMs: 0 } };
 }
 
-/** Adds an event for the part of the gap that was filled, or extends the previous part's event. */
+/** Adds a "backfill" event for the filled part of a gap, or extends the event of the previous part. */
 function withEvent(ledger: Ledger, before: Ledger): Ledger {
   const fromMs = before.sources.calls.checkpoint?.atMs;
   const toMs = ledger.sources.calls.checkpoint?.atMs;
@@ -220,20 +220,20 @@ export interface BackfillOptions {
   readonly afterMs: number;
   /** Maximum age of the samples to read, relative to the newest reading. */
   readonly longestMs: number;
-  /** If queries have failed for this long, the gap is counted without Prometheus. */
+  /** If queries fail for this long, the gap is counted from the nodes' counters instead. */
   readonly giveUpMs: number;
 }
 
-/** The time between two readings of one validator. */
+/** The period between two readings of one validator. */
 interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Returns the gap that a poll's readings would close. Returns undefined if the readings follow the previous readings closely
- * enough, if nothing could be read, or before the first reading. A gap starts where the ledger ends, so the gap's month is never
- * finalized and no part is filled twice.
+ * Returns the gap between the last counted reading and a poll's readings; undefined if they are close together, if nothing could be
+ * read, or before the first reading. Because a gap starts where the ledger ends, its month is never finalized and no part is filled
+ * twice.
  */
 export function planGap(
   ledger: Ledger | undefined,
@@ -246,7 +246,7 @@ export function planGap(
   );
   if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  // The remaining part of a gap may be short if its backfill was interrupted.
+  // After an interrupted backfill, the rest of a gap may be shorter than `afterMs` but is filled too.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
   if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
@@ -258,13 +258,13 @@ export const LONGEST_PIECE_MS = HOUR_MS;
 /** Length of the shortest part of a gap that is tried if responses for longer parts are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns the next part of a gap, at most `lengthMs` long and in one month. One query reads its samples in (fromMs, toMs]. */
+/** Returns a gap's next part, at most `lengthMs` long and within one month. One query reads its samples in (fromMs, toMs]. */
 export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
 /**
- * Returns the length of the next parts after the response for a part was too large. Returns undefined if that part already had the
+ * Returns a shorter length for the next parts, after a part's response was too large; undefined if the part already had the
  * shortest length.
  */
 export function shorterPieceMs(lengthMs: number): number | undefined {

@@ -6,11 +6,11 @@ import type { BackfillOptions } from "./backfill.ts";
 
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
-  /** Maximum age of samples; older samples are not used. */
+  /** Maximum age of a target's newest sample, in ms; with only older samples, the target is treated as unreadable. */
   readonly staleMs: number;
 }
 
-/** Schema of labels that select series. */
+/** Schema of labels with their values, which select series by equality. */
 export function labelsField() {
   const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
     error: issueText("is not a label name", 'letters, digits and "_"'),
@@ -104,7 +104,7 @@ export const backfill = z.strictObject({
 
 type Section = z.output<typeof prometheus>;
 
-/** Converts the section to settings. `network` contains the network settings for the API. */
+/** Converts the `prometheus` section to settings for reading from its API. */
 export function toPrometheusConfig(
   given: Section,
   network: Pick<PrometheusConnection, "network">,

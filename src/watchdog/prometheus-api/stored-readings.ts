@@ -35,9 +35,9 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // Read two scrapes of the sidecar, because one scrape does not show which prices the sidecar is updating.
+      // Read two scrapes of the sidecar, because only their difference shows which prices are being updated.
       rangeMs: 2 * staleMs,
-      // All validators' polls start within one interval, and each must get a result from its own interval.
+      // Polls of all validators start within one interval and share a result, but the next interval's polls need a new one.
       shareMs: intervalMs / 2,
     };
     return createSharedQuery(options, deps);
@@ -54,7 +54,7 @@ interface StoredReadingsDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
-  /** Samples older than this are an error, because the watchdog then cannot see the target. */
+  /** If the newest sample is older than this, the target is treated as unreadable. */
   readonly staleMs: number;
 }
 
@@ -99,7 +99,7 @@ export type StoredHistory = (
   signal: AbortSignal,
 ) => Promise<readonly NodeReading[]>;
 
-/** Creates a {@link StoredHistory}. Pages with an out-of-range value are omitted. */
+/** Creates a reader of past scrapes that omits pages with an out-of-range value. */
 export function createStoredHistory(read: ReadSamples): StoredHistory {
   return async (labels, { fromMs, toMs }, options, signal) => {
     const range = { atMs: toMs, rangeMs: toMs - fromMs };
@@ -131,7 +131,7 @@ async function readReports(
   const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
   if (only === undefined) return [];
-  // `up` and the process's start time identify the target; here, they come from the previous query.
+  // Targets are identified by `up` and the process start time, which come from the previous query here.
   const known = { name: "up", labels: own, points: [] };
   const series = [known, ...(await query(only.selector))];
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
@@ -177,7 +177,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
     );
   const pairs = [...latest.tickerUpdates].filter(([pair, count]) => {
     const known = before.tickerUpdates.get(pair) ?? 0n;
-    // A counter that has fallen was reset to zero.
+    // A counter below its earlier value was reset to zero.
     return count > known || (count < known && count > 0n);
   });
   return {
@@ -196,13 +196,13 @@ interface Selected {
   readonly atMs: number;
 }
 
-/** Returns the series that have these labels. The labels must be among those for which the query was created. */
+/** Returns the series with these labels, which must be one of the label sets that the query was created for. */
 type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
-  /** Patterns that match the metrics' names. */
+  /** Regular expressions for the names of the metrics to query. */
   readonly metrics: readonly string[];
-  /** The label sets of all targets. */
+  /** The label sets that select the targets, one set per target. */
   readonly sets: readonly Labels[];
   readonly rangeMs: number;
   /** Calls made within this time share the same result. */
@@ -212,7 +212,7 @@ interface SharedQueryOptions {
 interface SharedQueryDeps {
   readonly read: ReadSamples;
   readonly clock: Clock;
-  /** Aborts all queries. */
+  /** Aborts all running queries when it fires. */
   readonly signal: AbortSignal;
 }
 
@@ -234,7 +234,7 @@ const MAX_SHARES = 4;
 /**
  * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
  * time. If a response is too large, its query stays split in two until the process ends. A single target may use only its share of
- * {@link MAX_SHARES}, so that a target with too many series does not hide other targets.
+ * {@link MAX_SHARES}, so that a target with too many series does not block the others.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // Ignore the error here, because all waiting callers get it, and there may no longer be any.
+      // Mark the rejection as handled, because all callers that would get the error may have stopped waiting.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }
@@ -271,7 +271,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
       const isTooLarge = error instanceof SourceError && error.facts.code === "too-large";
       if (!isTooLarge || chunk.sets.length === 1) throw error;
       const half = Math.ceil(chunk.sets.length / 2);
-      // The first waiting caller splits the query.
+      // Only the first of the waiting callers splits the query.
       if (chunkOf.get(key) === chunk)
         for (const part of [chunk.sets.slice(0, half), chunk.sets.slice(half)]) add(part, chunk.of);
       return ask(key, signal);

@@ -6,7 +6,7 @@ import { hasLabels, type Labels } from "../sources/targets.ts";
 /** One scrape of a target, as Prometheus stored it. */
 export interface StoredScrape {
   readonly atMs: number;
-  /** The samples with the page's own labels, without the target's labels. */
+  /** The samples with the labels that the page itself has; the target's labels are removed. */
   readonly samples: readonly Sample[];
 }
 
@@ -23,12 +23,12 @@ const UP = "up";
 const PROCESS_START = "process_start_time_seconds";
 const RESPONSES = "app_oracle_responses";
 
-/** The metrics that show which targets exist. Every query includes them. */
+/** The metrics that reveal which targets exist, and which every query therefore includes. */
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the only target with these labels whose page `isOwn` recognizes by its metric names. Returns undefined if there is no such
- * target. Throws {@link SourceError} if there are several targets, because their counts would be added up.
+ * Finds the target that has these labels and whose metric names `isOwn` accepts. Returns undefined if there is no such target.
+ * Throws {@link SourceError} if there are several targets, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. Neither metric has labels
- * of its own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change the
- * labels of the process start time, but not the labels of `up`.
+ * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. Both metrics have only the
+ * target's labels. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
+ * the labels of the process start time, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>
@@ -146,7 +146,7 @@ function callsOf({ samples }: StoredScrape): readonly string[] {
     .map(({ labels }) => `${labels.get("chain_id") ?? ""}/${labels.get("status") ?? ""}`);
 }
 
-/** Formats labels for error messages, e.g. "{instance="a"}". */
+/** Formats labels as in PromQL, for error messages. */
 export function labelsText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `{${pairs.join(",")}}`;

@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Syntax error in one line. `createPrometheusTextParser` adds the line number to the message. */
+/** Syntax error in one line of a metrics page. `createPrometheusTextParser` adds the line number to the message. */
 class LineSyntaxError extends Error {}
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -22,7 +22,7 @@ const COLON = 0x3a;
 
 /**
  * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with quoted names. Ignores the
- * timestamp and the exemplar. Throws {@link LineSyntaxError}.
+ * timestamp and the exemplar. Throws {@link LineSyntaxError} for any other text.
  */
 function parseSampleLine(line: string): Sample {
   const start = skipBlanks(line, 0);
@@ -52,7 +52,7 @@ function requireName(name: string): string {
   return name;
 }
 
-/** Parses the part after the labels: the value, possibly followed by a timestamp and an exemplar. */
+/** Parses the text after the labels: a value, optionally followed by a timestamp and an exemplar. */
 function parseRest(rest: string): number {
   const exemplar = rest.indexOf("#");
   const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
@@ -73,7 +73,7 @@ function parseSampleValue(text: string): number {
   throw new LineSyntaxError(text === "" ? "missing value" : `"${clip(text)}" is not a number`);
 }
 
-/** Returns the quoted metric name found among the labels, the labels, and the position after the closing brace. */
+/** Parses the label list in braces. Returns the labels, a quoted metric name among them, and the position after the closing brace. */
 function parseBraces(line: string, from: number) {
   const labels = new Map<string, string>();
   let quoted: string | undefined;
@@ -118,7 +118,7 @@ function quotedText(line: string, open: number, what: string): Token {
 /** Returns the position of the first unescaped quote, or -1 if there is none. */
 function closingQuote(line: string, from: number): number {
   for (let at = line.indexOf('"', from); at >= 0; at = line.indexOf('"', at + 1)) {
-    // A quote is escaped when an odd number of backslashes precedes it: `\\"` is a backslash and the closing quote.
+    // A quote is escaped if an odd number of backslashes precedes it; `\\"` is an escaped backslash and a closing quote.
     let slashes = 0;
     while (at - 1 - slashes >= from && line[at - 1 - slashes] === "\\") slashes++;
     if (slashes % 2 === 0) return at;
@@ -126,7 +126,7 @@ function closingQuote(line: string, from: number): number {
   return -1;
 }
 
-/** Resolves `\\`, `\n` and `\"`. Any other backslash is left unchanged. */
+/** Replaces the escapes `\\`, `\n` and `\"` in a quoted text; leaves any other backslash unchanged. */
 function unescapeText(raw: string): string {
   return raw.replaceAll(/\\(.)/gs, (whole, next: string) => {
     if (next === "n") return "\n";
@@ -134,7 +134,7 @@ function unescapeText(raw: string): string {
   });
 }
 
-/** Returns the end of the name that starts at `from`, or `from` if there is none. Only metric names may contain colons. */
+/** Returns the end of the name that starts at `from`, or `from` if there is none. Colons are allowed only in metric names. */
 function nameEndOf(line: string, from: number, colons: boolean): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -159,11 +159,11 @@ export function clip(text: string, limit = 60): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-/** The reason why a page is invalid. Line numbers start at 1. */
+/** The reason why a metrics page is invalid, with line numbers that start at 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
-  /** The page ends in the middle of a line. */
+  /** The page ends without a line feed, so its last line may be incomplete. */
   | { readonly code: "cut-off"; readonly line: number }
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
@@ -173,7 +173,7 @@ export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives a page's samples in page order. */
 interface PrometheusSink {
-  /** Returns true for metrics whose lines must be readable. Unreadable lines of other metrics are skipped. Default: all metrics. */
+  /** Returns true if a metric's lines must be valid. Invalid lines of other metrics are skipped. If absent, all lines must be valid. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
@@ -185,13 +185,13 @@ export interface PageLimits {
   readonly lines?: number;
 }
 
-/** Character that a decoder writes for bytes that are not UTF-8. */
+/** The character that `TextDecoder` substitutes for invalid UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
- * arrive in chunks of any size. The parser ignores comments and skips unreadable lines of metrics that the sink does not need, e.g.
- * native histograms. It runs in linear time and buffers at most one line. Do not use the parser after an error.
+ * arrive in chunks of any size. The parser ignores comments, and skips invalid lines of metrics that the sink does not need, such
+ * as native histograms. It runs in linear time and buffers at most one line. After an error, the parser must not be used again.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // No sample or comment begins with "<". A dedicated error mentions web pages, because a wrong URL often leads to one.
+    // Samples and comments never begin with "<", but web pages do. A wrong URL often leads to one, so report it with its own error.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
@@ -240,7 +240,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
     }
   };
   return {
-    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
+    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. Each line is checked as soon as it is complete. */
     push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
     /**
      * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last

@@ -8,7 +8,7 @@ import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
 /** A pending or firing alert, as in the watchdog's `GET /api/alerts`. */
 export interface ActiveAlert {
-  /** Name of the condition: "sidecar-down". */
+  /** Name of the condition, such as "sidecar-down". */
   readonly alert: string;
   readonly validator: string;
   readonly severity: string;
@@ -25,7 +25,7 @@ export interface ActiveAlert {
   readonly inhibits: readonly string[];
 }
 
-/** Lists alerts as a table, followed by muted alerts grouped under their causes. */
+/** Renders alerts as a table, and below it the muted alerts, grouped under their causes. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
   if (alerts.length === 0) return paragraph("No alert is pending or firing.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));

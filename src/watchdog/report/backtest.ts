@@ -14,24 +14,24 @@ import type { ValidatorData } from "./validator-data.ts";
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
   /** When the alert was resolved; undefined if it was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** Number of blocks missed in the month by the time the alert fired. */
+  /** Number of the month's blocks missed before the alert fired. */
   readonly misses: bigint;
   /** The name of the firing alert that muted this alert; undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
 }
 
-/** The rules, grace period and poll interval with which a watchdog would have run. */
+/** The rules, grace period and poll interval of the watchdog to simulate. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly intervalMs: number;
 }
 
-/** The allowed gap between two polls, in poll intervals, as in the watchdog. */
+/** As in the watchdog, polls at most this many intervals apart count as uninterrupted. */
 const GAP_POLLS = 3;
 
 /**
- * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Alerts about counts are
+ * Evaluates the rules on a month's stored data, with muting and grace periods as in a running watchdog. Alerts about counts are
  * accurate to the hour, because counts are stored by hour. Alerts about halts and gaps are timed exactly.
  */
 export function backtest(
@@ -55,7 +55,7 @@ export function backtest(
   let checked: PastResults["results"] | undefined;
   let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
-    // Consecutive polls often share one results object, which is checked only once.
+    // Check each results object only once, because consecutive polls often share it.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
     // Skip polls that change nothing, as most of a month's polls do.
@@ -74,7 +74,7 @@ export function backtest(
     }));
 }
 
-/** Notification settings that notify nobody, because the alerts are in the past. */
+/** Notification settings without channels, because past alerts must not notify anybody. */
 const NOBODY = {
   channels: [],
   maintenance: [],
@@ -83,8 +83,8 @@ const NOBODY = {
 };
 
 /**
- * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used, each with the
- * results of the latest poll for counts.
+ * Merges the results from counts and from events, oldest first. During an event, only the event's polls are used; each also gets
+ * the latest results from counts.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -108,7 +108,7 @@ function joinPolls(
     });
 }
 
-/** Returns the rules that cannot be evaluated from the store, grouped by the data that the store lacks. */
+/** Returns the names of the conditions that cannot be evaluated, by the data that the store lacks. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -119,7 +119,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** The kind of ledger event from which each input is read. */
+/** The kind of ledger event behind each input. */
 const EVENT_OF = { halts: "halt", gaps: "gap" } as const;
 
 function pollsOfEvents(
@@ -135,14 +135,14 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // Evaluate a gap only from the watchdog's start on, because the watchdog polls nothing while it is not running.
+      // If a gap contains a watchdog start, evaluate it only from there on, because a stopped watchdog does not poll.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });
     });
 }
 
-/** Repeats each result at every poll until the next result. */
+/** Repeats each result at every poll until the next result, as if the watchdog had polled all the time. */
 function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOptions): readonly PastResults[] {
   const stepMs = Math.max(MINUTE_MS, intervalMs);
   return results.flatMap((one, index) => {

@@ -18,7 +18,7 @@ import { paymentText, paymentView } from "../policy/payment-texts.ts";
 import type { ChainFacts, ValidatorData } from "./validator-data.ts";
 import { countdownText, countdownView, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
-/** Encodes the facts for `GET /api/report-data`. Integers are decimal strings; times are in ms. */
+/** Encodes the facts for `GET /api/report-data`, with integers as decimal strings and times in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
     ...(payments === undefined ? {} : { payments: payments.map((one) => z.encode(storedPayment, one)) }),
@@ -89,7 +89,7 @@ const comparison = z
   })
   .transform(({ decimals, ...rest }): PriceComparison => ({ ...rest, decimals: decimals ?? undefined }));
 
-/** Decodes {@link encodeChainFacts}. */
+/** Schema that decodes the output of {@link encodeChainFacts}. */
 export const chainFacts = z
   .object({
     upgrade: upgrade.exactOptional(),
@@ -104,7 +104,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the facts for a report's JSON. `facts` is undefined if an older watchdog sent none. */
+/** Encodes the chain facts in a report's JSON. `facts` is undefined if they come from a watchdog that is too old to send them. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
@@ -142,7 +142,7 @@ function pricesText(
   reference: PriceReference,
 ): readonly string[] {
   const own = comparisons.filter((one) => one.reference === reference);
-  // Don't mention that a single sidecar cannot be compared with a median, because this is normal.
+  // A single sidecar is normal, so don't mention that there is no median to compare it with.
   const refused = reference === "chain" ? notCompared.filter((one) => one.reference === reference) : [];
   const [worst] = own.toSorted((a, b) => Number(deviationBps(b) - deviationBps(a)));
   const name = reference === "chain" ? "the chain's" : "those of all sidecars";

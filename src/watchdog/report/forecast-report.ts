@@ -109,9 +109,9 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
   }
 }
 
-/** A hypothetical event, and the number of bad blocks that it would add. */
+/** A hypothetical event and the bad blocks that it would cause. */
 export interface Scenario {
-  /** Name of the event: "an outage of 4 h". */
+  /** Name of the event, such as "an outage of 4 h". */
   readonly name: string;
   /** Returns the number of bad blocks; undefined until the block time is known. */
   readonly misses: (data: ValidatorData) => bigint | undefined;
@@ -179,7 +179,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
 const NOT_KNOWN =
   "Where a number is missing, the block time is not known yet: the watchdog needs 30 blocks to measure it.";
 
-/** Returns "problem" if any boundary would be crossed. */
+/** Returns "problem" if any validator would fall below a boundary. */
 function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {
   if (results.some((result) => result !== undefined && result.crosses.length > 0)) return "problem";
   return results.every((result) => result === undefined) ? "unseen" : "fine";

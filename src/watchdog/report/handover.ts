@@ -18,7 +18,6 @@ import { sparkline } from "../../platform/report/sparkline.ts";
 import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** One line of the shift's timeline. */
 interface Moment {
   readonly atMs: number;
   readonly validator: string;
@@ -116,15 +115,15 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   ];
 }
 
-/** Column titles for {@link headroomCells}. */
+/** Titles of the two table columns that {@link headroomCells} fills. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
-/** Describes how far away both boundaries are. Returns "–" for a boundary whose distance is unknown. */
+/** Formats the distance to both boundaries, or "–" while it is unknown. */
 export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
   return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
 }
 
-/** Describes how far away a boundary is, e.g. "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
+/** Formats the distance to a boundary, such as "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -178,7 +177,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** Maximum number of bars that show a shift's misses. No bar covers less time than the counts that it shows. */
+/** Maximum number of bars for a shift's misses. A bar covers at least the time span of one rollup. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

@@ -25,7 +25,7 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** Facts about one validator's month, as stated in reports. */
+/** One validator's month, with everything that reports state about it. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
@@ -35,7 +35,7 @@ export interface MonthFacts {
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** The pay under each of the two curves, with the policy's boundaries. All blocks are treated as signed. */
+  /** The pay by curve, with the policy's boundaries and as if all blocks were signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
@@ -49,11 +49,11 @@ export interface MonthFacts {
   readonly alerts: readonly AlertEpisode[];
   /** The payment for the month; absent if the watchdog did not search for it. */
   readonly payment?: Payment;
-  /** Each source's rate, except for sources that counted nothing. */
+  /** The rate from each source that has counted blocks. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
-/** Collects the facts about a month. Returns undefined if none of its blocks has been counted. */
+/** Collects one validator's facts about a month. Returns undefined if no block of the month has been counted. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
   const { ledger, policy } = data;
   const record = ledger.months().find((one) => one.month === month);
@@ -72,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Don't use minutes for a closed month, because its facts would change once the minutes are deleted after 12 hours.
+  // Don't use minutes for a finalized month. They are deleted after 12 hours, which would change the facts.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -124,12 +124,12 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Lists the circumstances that would have changed the month's tier, one sentence each. */
+/** Explains in one sentence each what would have changed the month's tier. */
 export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  // Each boundary separates the tier at the same index from the next worse tier.
+  // The boundary at an index separates the tier at that index from the next worse tier.
   const place = TIERS.indexOf(tier);
   const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [
@@ -177,7 +177,7 @@ function unknownBlocks(
   return [`${formatCount(unknown)} unknown blocks decide: all bad means ${worst}, all good means ${best}.`];
 }
 
-/** Encodes the facts about a month. Counts and amounts are decimal strings. */
+/** Encodes the facts about a month as JSON, with block counts and amounts as decimal strings. */
 export function monthJson(facts: MonthFacts): JsonObject {
   const { record, payCents } = facts;
   const { finalized } = record;

@@ -44,8 +44,8 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
 }
 
 /**
- * Returns true if comparisons with other validators apply to the month. Comparisons show the current state, not a past month's
- * state.
+ * Returns a predicate for validators whose comparison with others belongs in the month's report. It describes the present, so only
+ * the current month's report contains it.
  */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
@@ -89,7 +89,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** States which of the table's pay columns applies. */
+/** Explains which of the table's pay columns applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -175,7 +175,7 @@ function payText({ payCents, policy }: MonthFacts): string {
     : `${formatCents(payCents[policy.curve], policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
 }
 
-/** Lists the rates from all sources if there is more than one. */
+/** Lists each source's rate, if there are several sources. */
 function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
   if (sources.length < 2) return [];
   return table(
@@ -205,7 +205,7 @@ function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonl
   ];
 }
 
-/** Returns the numbers of good, missed, unknown, estimated and backfilled blocks. */
+/** Returns the table's block counts: good, missed, unknown, estimated and backfilled. */
 function blockNumbers({ counts, estimated, backfilled }: MonthFacts["record"]): readonly bigint[] {
   return [counts.good, counts.bad, counts.unknown, allBlocks(estimated), allBlocks(backfilled)];
 }
@@ -235,7 +235,7 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   );
 }
 
-/** Creates the table of all validators, and explanations of the columns that are not empty. */
+/** Creates the table of all validators, and explains those columns that are not empty. */
 function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
     months.some(({ record }) => blocks(record) > 0n);

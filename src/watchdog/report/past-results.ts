@@ -14,7 +14,7 @@ import type { ValidatorData } from "./validator-data.ts";
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** Number of blocks missed in the month by that time. */
+  /** Number of the month's blocks missed by that time. */
   readonly misses: bigint;
 }
 
@@ -66,7 +66,7 @@ function evaluateAt(
   atMs: number,
 ): PastResults {
   const recent = (windowMs: number): BlockCounts => sumCounts(view.minutes(atMs - windowMs, atMs));
-  // Assess one millisecond before the end, because the end of the last hour belongs to the next month.
+  // Assess one millisecond earlier, because the end of a month's last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {
     ...inputOf(view.validator, atMs),
@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. After the last poll before the event, there is
- * one poll every `intervalMs`, until `afterMs` after the event's end.
+ * Evaluates the rules that depend on a halt or gap, at the polls that would have seen it: one every `intervalMs`, from the event's
+ * start until `afterMs` after its end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -86,7 +86,7 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  // The last poll of a halt still saw no new block, whereas the last poll of a gap was the first to read a node again.
+  // A halt ends with its last poll without a new block, but a gap ends with the first poll that read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
   const evaluate = (atMs: number, poll: ConditionInput): void => {
@@ -99,7 +99,7 @@ export function evaluateEvent(
   return found;
 }
 
-/** Returns a poll that read a node whose last block was made at `blockMs`. */
+/** Creates the input from a poll that read a node whose last block was made at `blockMs`. */
 function readAt(validator: string, atMs: number, blockMs: number): ConditionInput {
   const height = 1n;
   const page = { chainId: "", success: 0n, failure: 0n, height };
@@ -109,7 +109,7 @@ function readAt(validator: string, atMs: number, blockMs: number): ConditionInpu
   return { ...inputOf(validator, atMs, node), history };
 }
 
-/** Returns a poll that could read no node. */
+/** Creates the input from a poll that could not read any node. */
 function unreadAt(validator: string, atMs: number): ConditionInput {
   return inputOf(validator, atMs, { ...SILENT_NODE, metrics: NOT_READ });
 }
@@ -124,7 +124,7 @@ const SILENT_NODE: NodeObservation = {
   egress: new Map(),
 };
 
-/** Returns a poll that saw these nodes and nothing else. */
+/** Creates the input from a poll that saw only these nodes. */
 function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObservation[]): ConditionInput {
   const chain = { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN };
   return {
@@ -139,8 +139,8 @@ function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObserva
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Returns a ledger's view as it was at an earlier time. Minutes are not stored long enough, so each hour's blocks are spread evenly
- * over the hour. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
+ * Creates a function that returns the ledger as it was at an earlier time. `hours` contains all hours of the months in question and
+ * the three days before. Minutes are not stored long enough, so each hour's blocks are spread evenly over the hour.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();
@@ -179,7 +179,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
   };
 }
 
-/** Returns, for each hour, the sum of its month's earlier hours. */
+/** Returns, for each hour, the total of all earlier hours in its month. */
 function monthSums(hours: readonly Rollup[]): readonly Tally[] {
   let month: Month | undefined;
   let sum = NO_TALLY;

@@ -28,7 +28,7 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Maximum time range of a request: thirteen months, so that no request can read everything. */
+/** Longest time range of a request: about thirteen months, so that no request reads the whole state file. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the HTTP routes from which report commands read their data. */
@@ -97,16 +97,16 @@ function rangeOf(query: URLSearchParams, now: number): DataRange | undefined {
   return toMs >= fromMs && toMs - fromMs <= MAX_RANGE_MS ? { fromMs, toMs } : undefined;
 }
 
-/** A time range, in ms. */
+/** A time range in UTC, in ms since the Unix epoch. */
 export interface DataRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How far back an assessment reads days, hours and minutes. */
+/** How far back an assessment needs daily, hourly and minute rollups. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/** Encodes a validator's data for reports: the range, and the data from which the current assessment at `nowMs` is computed. */
+/** Encodes a validator's data in the range, and all data needed to compute the current assessment at `nowMs`. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);
@@ -143,7 +143,7 @@ function ofSources(encode: (source: LedgerSource) => JsonObject[string]): JsonOb
   return Object.fromEntries(LEDGER_SOURCES.map((source) => [source, encode(source)]));
 }
 
-/** Decodes {@link encodeValidatorData}. Throws a `ZodError` for anything else. */
+/** Decodes the output of {@link encodeValidatorData}. Throws a `ZodError` for invalid values. */
 export function parseValidatorData(value: unknown): ValidatorData {
   const wire = wireData.parse(value);
   const ledger = toView(wire);
@@ -260,7 +260,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // Older watchdogs don't send `quiet_ms`.
+    // Watchdogs of older versions don't send `quiet_ms`, so the specified policy's value is used.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -274,7 +274,7 @@ const policy = z
   );
 const event = z
   .object({
-    // Accept any kind, because a newer watchdog may report unknown kinds, whose text can still be shown.
+    // Accept unknown kinds of events from newer watchdogs, because their texts can still be shown.
     kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
     from: z.number(),
     to: z.number(),
@@ -294,7 +294,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // Older watchdogs don't send `misses`.
+  // Watchdogs of older versions don't send `misses`, so the list defaults to empty.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

@@ -31,14 +31,13 @@ export interface ReportServiceDeps extends ChannelDeps {
 /** How long to wait before trying again to complete a report. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Maximum number of attempts before a report is abandoned. Together, these attempts take about two days. */
+/** A report is abandoned after this many attempts, which take about two days. */
 const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
- * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not running
- * is created at the next start. A report that was missed because the process or its machine was suspended is created after the
- * process resumes.
+ * recorded next to the files, so that a restart does not repeat them. A report that was due while the watchdog was not running is
+ * created at the next start, and one that was due while the process or its machine was suspended is created when it resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -47,7 +46,7 @@ export function createReportService(
 ): Service {
   const { logger } = deps;
   const run = async (signal: AbortSignal): Promise<void> => {
-    // Silence the library, because its own messages would be written to the console.
+    // Silence the cron library, which would otherwise write messages to the console.
     setLogger({
       info: () => {},
       debug: () => {},
@@ -87,9 +86,9 @@ export function createReportService(
 }
 
 /**
- * Returns the time of a scheduled report that may have been missed while the watchdog was not running. Delivered reports are not
- * sent again. Returns undefined if no folder is configured, because past deliveries are then unknown, and for daily reports before
- * the first delivery.
+ * Returns the scheduled time of a report that may have been missed while the watchdog was not running; the delivery log prevents a
+ * second delivery. Undefined without a folder, because past deliveries are then unknown, and for daily reports before the first
+ * delivery.
  */
 function missedBefore(
   kind: ScheduleKind,
@@ -135,8 +134,8 @@ async function publishUntilDone(
 }
 
 /**
- * Returns a function that creates due reports and delivers all undelivered reports. The returned function returns true if no
- * undelivered reports are left.
+ * Returns a function that creates due reports and delivers all undelivered reports. It resolves with true if no undelivered reports
+ * are left.
  */
 export function createPublisher(
   config: ReportsConfig,
@@ -189,9 +188,9 @@ export function createPublisher(
 
 type ScheduleKind = "daily" | "monthly";
 
-/** A report that is due, and the name for its files. */
+/** A report that is due, and the id that names its files. */
 interface DueReport {
-  /** The id, e.g. "handover-2026-11-02" or "month-close-2026-10". The id is always the same for the same day or month. */
+  /** The kind of report and its day or month, such as "handover-2026-11-02" or "month-close-2026-10". */
   readonly id: string;
   readonly report: Report;
 }
@@ -240,7 +239,7 @@ function openDeliveredLog(directory: string | undefined) {
   let entries = path === undefined ? {} : readEntries(path);
   return {
     has: (report: string, place: string): boolean => Object.hasOwn(entries, `${report} ${place}`),
-    /** Records a delivery durably. */
+    /** Records a delivery and writes the log to disk before it returns. */
     note: (report: string, place: string, atMs: number): void => {
       const all = Object.entries({ ...entries, [`${report} ${place}`]: atMs });
       entries = Object.fromEntries(all.toSorted(([, a], [, b]) => a - b).slice(-MAX_ENTRIES));
@@ -257,7 +256,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates the folder if necessary. */
+/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates a missing folder. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

@@ -9,7 +9,7 @@ import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-sta
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
 interface ReportedWatchdog {
-  /** Returns one status per validator. */
+  /** Returns the status of each validator at its last poll. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Returns a validator's counts from memory; undefined before the validator's first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
@@ -18,8 +18,8 @@ interface ReportedWatchdog {
 }
 
 /**
- * Creates the source for a running watchdog. Recent counts come from memory. If `stateDir` is given, older counts come from the
- * state file, which contains the last 400 days by hour.
+ * Creates a running watchdog's source of report data. It reads recent counts from memory. If `stateDir` is given, older counts come from
+ * the state file, which contains the last 400 days by hour.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -34,14 +34,14 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** Reads from the state file. While the disk is failing, only the data in memory is used, and the status shows the reason. */
+  /** Reads from the state file, if any. While the disk is failing, only the data in memory is used, and the status shows the reason. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
       file ??= open(stateDir);
       return read(file);
     } catch (error) {
-      // Open a new connection next time, because a connection may never work again after a disk error.
+      // Open a new connection next time, because SQLite connections may stay broken after a disk error.
       close();
       if (storeProblem() === undefined) throw error;
       return absent;
@@ -92,7 +92,7 @@ export function createWatchdogReports(
         return [standing === undefined ? data : { ...data, standing }];
       });
   };
-  /** Returns the earliest of the validators' last poll times; undefined until every validator has been polled. */
+  /** Returns the oldest of the validators' last polls, as a time; undefined until every validator has been polled. */
   const polledAtMs = (): number | undefined => {
     const times = watchdog()
       .statuses()
@@ -106,7 +106,7 @@ export function createWatchdogReports(
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** Creates an episode. `state` is the alert's current state. */
+/** Combines an alert's record with its current state into an episode for reports. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

@@ -13,7 +13,7 @@ export interface ReportsConfig {
   /** The folder for report files; undefined if no files are written. */
   readonly directory: string | undefined;
   readonly formats: readonly ReportFormat[];
-  /** The names of the notification channels that receive reports as text. */
+  /** Names of the notification channels to which reports are sent as text. */
   readonly channels: readonly string[];
 }
 

@@ -32,11 +32,11 @@ export interface OracleNow {
   /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
-  /** Pending and firing alerts. */
+  /** Pending and firing alerts of all validators. */
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** If the last poll is older than this, it does not show the current state. */
+/** A last poll older than this is stale and no longer describes the current state. */
 const STALE_MS = 120_000;
 
 /** Creates the report for `status`: rate, tier, headroom and firing alerts in a few lines. */
@@ -92,7 +92,7 @@ function missedText({ ledger, assessment }: ValidatorData): string {
 }
 
 /**
- * A known problem determines the outcome even if other facts are unknown. Without a problem, the outcome is "unseen" if anything is
+ * Returns "problem" if there is a known problem, even if other facts are unknown. Otherwise, returns "unseen" if anything is
  * unknown.
  */
 function statusOutcome(now: OracleNow): ReportOutcome {
@@ -139,7 +139,7 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
   });
 }
 
-/** Encodes an assessment. Amounts and counts are decimal strings. */
+/** Encodes an assessment as JSON, with amounts and block counts as decimal strings. */
 export function assessmentJson(assessment: Assessment): JsonObject {
   const { headroom, forecast, rotation, rewardCents, remainingBlocks, blockTimeMs } = assessment;
   return {
@@ -226,7 +226,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that is not caused by another alert, together with the alerts that it causes directly or through other alerts. */
+/** A firing alert without a firing cause, and all alerts that it causes directly or indirectly. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];
@@ -241,7 +241,7 @@ function rootsOf(alerts: readonly ActiveAlert[]): readonly Root[] {
 
 function causedBy(root: ActiveAlert, alerts: readonly ActiveAlert[]): readonly ActiveAlert[] {
   const found = new Set([root]);
-  // The loop also visits the causes that it adds.
+  // The loop also visits elements that it appends to `found`.
   for (const cause of found)
     for (const alert of alerts) if (cause.state === "firing" && causes(cause, alert)) found.add(alert);
   return [...found].slice(1);

@@ -6,9 +6,9 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { Standing } from "../policy/standing.ts";
 
-/** The JSON of an {@link AlertEpisode}. While an alert is firing, its end is null. */
+/** Schema of an {@link AlertEpisode} in JSON, where the end of a firing alert is null. */
 export const alertEpisode = z.object({
-  /** Name of the condition: "sidecar-down". */
+  /** Name of the condition, such as "sidecar-down". */
   alert: z.string(),
   title: z.string(),
   severity: z.string(),
@@ -20,36 +20,33 @@ export const alertEpisode = z.object({
     .number()
     .nullable()
     .transform((atMs) => atMs ?? undefined),
-  /** The reason when the alert fired. */
+  /** The alert's reason at the time when it fired. */
   reason: z.string(),
   /** The reason at the last poll; absent if the alert is not firing, or if an older watchdog does not report this reason. */
   reasonNow: z.string().exactOptional(),
   /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
   /**
-   * Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for alerts that send
+   * Why a firing alert currently sends no notifications, such as "silenced by …" or "muted by …". Absent for alerts that send
    * notifications or are not firing.
    */
   quietNow: z.string().exactOptional(),
-  /** Who is working on the alert, e.g. "kim: new disk", and since when. */
+  /** Who is working on the alert, such as "kim: new disk", and since when. */
   acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   /** Names of the alerts that this alert causes. */
   inhibits: z.array(z.string()).readonly(),
 });
 
-/** The JSON of an alert that is not firing yet, although its condition is active. */
+/** Schema of a pending alert in JSON: the condition is active, but the alert is not firing yet. */
 export const pendingAlert = alertEpisode
   .pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true })
-  // Older watchdogs don't send `inhibits`.
+  // Watchdogs of older versions don't send `inhibits`, so the list defaults to empty.
   .extend({ inhibits: alertEpisode.shape.inhibits.default([]) });
 
 /** One occurrence of a validator's alert, from the first active evaluation to its end. */
 export type AlertEpisode = Readonly<z.output<typeof alertEpisode>>;
 
-/**
- * Other facts about the chain at the last poll: the planned upgrade, payments, and a comparison of the chain's and the sidecars'
- * prices.
- */
+/** The chain's planned upgrade, its payments, and price comparisons, as of the last poll. */
 export interface ChainFacts {
   /** The chain's planned upgrade; absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
@@ -58,11 +55,11 @@ export interface ChainFacts {
   readonly payments?: readonly Payment[];
 }
 
-/** One validator's data for reports. */
+/** All data about one validator from which reports are created. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;
-  /** The current month's assessment. */
+  /** The current month's assessment as of the last poll. */
   readonly assessment: Assessment;
   /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];

@@ -27,7 +27,7 @@ export const chain = z.strictObject({
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
-      "the CometBFT RPC URL of one of the chain's nodes. It is used to find a closed month's payment, and for block times when REST does not respond",
+      "the CometBFT RPC URL of one of the chain's nodes. The watchdog uses this node to find a closed month's payment, and to read block times when REST does not respond",
     )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
@@ -60,7 +60,7 @@ export const chain = z.strictObject({
     }),
 });
 
-/** Schema of a bech32 address with a matching prefix. */
+/** Schema of a bech32 address whose prefix matches a pattern. */
 export function addressField(prefix: RegExp, example: string) {
   return z.string().refine((text) => hasPrefix(text, prefix), {
     error: issueText("is not a valid address", `bech32, e.g. ${example}`),

@@ -15,10 +15,10 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
-/** REST paths of the chain's prices. Deployed chains serve the first path, and newer oracle modules serve the second path. */
+/** REST paths for the chain's prices: the first for deployed chains, the second for newer oracle modules. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader for a chain. Without a target, all of the chain's sources are "not-configured". */
+/** Creates a reader for a chain's REST and RPC sources. If the target has no chain, all these sources are "not-configured". */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -39,7 +39,7 @@ export function createChainReader(
   const byRest: BlockAt = async (height, signal) =>
     toBlock(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal));
   const { rpc } = chain;
-  /** Reads the latest block over REST or, if that fails, its header over RPC, because months depend on the chain's time. */
+  /** Reads the latest block over REST or, if that fails, its header over RPC, because counting by month needs block times. */
   const readHead = async (counted: CountedTo | undefined, signal: AbortSignal): Promise<Seen<Head>> => {
     const headBy = (blockAt: BlockAt): Promise<Seen<Head>> =>
       scrape("the latest block", signal, async (inner) => {
@@ -99,8 +99,8 @@ function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
 }
 
 /**
- * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block that is read
- * halves the range of heights, so the search takes 4 reads after one poll interval and 15 reads after six hours.
+ * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. The binary search over
+ * heights takes about 4 reads after one poll interval, and 15 after six hours.
  */
 async function findMonthEdge(
   latest: Block,
@@ -130,8 +130,8 @@ async function readRevenue(
   const reading = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return reading;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  // The chain returns 400 for a validator that has no block in the period, and 500 while it lacks the price that it needs to
-  // compute payments. In both cases, the parameters are still known.
+  // Ignore the chain's error, because the parameters are known anyway. It returns 400 for a validator without blocks in the period,
+  // and 500 while it lacks the price needed to compute payments.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
   return stats === undefined ? reading : { ...reading, stats: toRevenueStats(stats) };
 }
@@ -184,7 +184,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]) {
   });
 }
 
-/** Returns the number of decimals if the chain states it, e.g. 18 for pairs with ETH. */
+/** Returns the price's number of decimals (for example 18 for pairs with ETH), if the chain states it. */
 function decimalsOf(field: JsonField): { readonly decimals?: number } {
   if (!field.isPresent()) return {};
   const decimals = field.asUint64();
@@ -192,7 +192,7 @@ function decimalsOf(field: JsonField): { readonly decimals?: number } {
   return { decimals: Number(decimals) };
 }
 
-/** Reads an integer of any size. Prices can exceed 64 bits. */
+/** Reads a non-negative integer of up to 78 digits, because prices can exceed 64 bits. */
 function asInteger(field: JsonField): bigint {
   const text = field.asText();
   if (/^\d{1,78}$/.test(text)) return BigInt(text);

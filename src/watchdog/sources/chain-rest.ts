@@ -7,16 +7,16 @@ import type { ChainTarget } from "./targets.ts";
 /** Maximum size of a response, in bytes. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Sends requests to a chain's REST server. All functions throw {@link SourceError}. */
+/** Sends GET requests to a chain's REST server. All functions reject with {@link SourceError} if they fail. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Requests a path. Returns undefined if the chain does not have the path's resource (404 or 501). */
+  /** Requests a path. Resolves with undefined if the resource does not exist on the chain (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
-  /** Requests a module's path. Throws an error with code `absent` if the chain lacks the module. */
+  /** Requests a path that one of the chain's modules serves. Rejects with code `absent` if the chain lacks the module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /**
-   * Returns the response of the first path that the chain serves. Throws an error with code `absent` if the chain has none of the
-   * modules.
+   * Requests the paths in turn and returns the response of the first one that exists. Rejects with code `absent` if the chain has
+   * none of the modules.
    */
   readonly ofAnyModule: (
     paths: readonly string[],
@@ -59,12 +59,12 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   };
 }
 
-/** The gRPC status code that a gateway returns for an item that does not exist. */
+/** The gRPC code NOT_FOUND, which a gateway returns if an item does not exist. */
 const NOT_FOUND = 5;
 
 /**
- * Returns true if a response shows that the chain lacks the requested module: there is no such path, or no service behind it. Any
- * other failure is a failure of the endpoint, even if it concerns a single item.
+ * Returns true if a response shows that the chain lacks the requested module, because the path or the service behind it does not
+ * exist. A missing item in an existing module does not count.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;
@@ -74,8 +74,8 @@ export function lacksModule(status: number, text: string): boolean {
 }
 
 /**
- * Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if the text is not
- * JSON.
+ * Parses a JSON response into a {@link JsonField}, whose errors begin with `problem` and name the field. Throws {@link SourceError}
+ * if the text is not JSON.
  */
 export function responseField(text: string, problem = "the response does not come from a chain"): JsonField {
   const value = parseJson(text);

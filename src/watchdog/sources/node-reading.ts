@@ -21,8 +21,8 @@ const LATENCY = "app_oracle_response_latency";
 /** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = "app_report_status_per_validator";
 /**
- * Matches metrics that contain a height. The prefix is `cometbft`, formerly `tendermint`, or the namespace set under
- * [instrumentation] in config.toml.
+ * Matches CometBFT's metrics for the latest block height. Their prefix is the namespace under [instrumentation] in config.toml, by default
+ * `cometbft` (formerly `tendermint`).
  */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
@@ -30,10 +30,7 @@ const PEERS = /^\w+_p2p_peers$/;
 const POWER = /^\w+_consensus_validator_power$/;
 const LAST_SIGNED = /^\w+_consensus_validator_last_signed_height$/;
 const MISSED = /^\w+_consensus_validator_missed_blocks$/;
-/**
- * Matches metrics that contain a version. The Cosmos SDK exports `server_info` with its own version, while other programs export
- * `…_build_info`.
- */
+/** Matches metrics that have a `version` label: `server_info` with the Cosmos SDK's version, and other programs' `…_build_info`. */
 const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
@@ -45,7 +42,7 @@ export const CALL_METRICS: readonly string[] = [
   "\\w+_consensus_(?:latest_block_height|height)",
 ];
 
-/** Patterns that match the names of metrics that {@link isNodeSample} selects, except those with a series per validator. */
+/** Patterns for the names of the metrics that {@link isNodeSample} selects, without metrics that have one series per validator. */
 export const NODE_METRICS: readonly string[] = [
   ...CALL_METRICS,
   ABCI_REQUESTS,
@@ -64,11 +61,11 @@ export function isNodeFamily(name: string): boolean {
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 interface NodeReadingOptions {
-  /** The chain to read if the page contains several chains. */
+  /** Selects the chain if the page contains several. */
   readonly chainId?: string | undefined;
-  /** The validator whose vote extensions are read. The page has lines for all validators and pairs. */
+  /** Selects the validator whose vote extensions are read, because the page has series for all validators and pairs. */
   readonly consensusAddress?: string | undefined;
-  /** The pair for which all validators' votes are read; absent until a pair has been chosen. */
+  /** Selects the pair for which all validators' votes are read; absent until a pair has been chosen. */
   readonly pair?: string | undefined;
 }
 
@@ -78,7 +75,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** Returns true for vote metrics. Once the node has voted, with whatever result, at least one of them exists. */
+/** Returns true for metrics about oracle votes. At least one of them exists once the node has voted with any result. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }
@@ -86,9 +83,8 @@ function isVoteMetric(name: string): boolean {
 const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
 /**
- * Creates a reader of one node's metrics page. From one page to the next, the reader compares all validators' votes for a single
- * pair, which it chooses on the first page. Only one pair is compared, because all pairs of a large validator set have thousands of
- * series. Throws {@link SourceError}.
+ * Creates a reader of one node's metrics page. From page to page, it compares all validators' votes for one pair, chosen on the
+ * first page, because all pairs of a large validator set would be thousands of series. Throws {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,
@@ -111,7 +107,7 @@ export function createMetricsReader(
     const clockReadAtMs = clock.nowMs();
     const own = { ...toNodeReading(samples, { chainId, consensusAddress, pair }), ...skipped };
     const reading = withVotes(own, samples);
-    // A `Date` from before the process's start comes from another clock, e.g. a proxy's.
+    // A `Date` before the process's start was set by another clock, such as a proxy's.
     if (clockMs === undefined || clockMs < (reading.processStartMs ?? 0) - START_TOLERANCE_MS) return reading;
     return { ...reading, clockMs, clockReadAtMs };
   };
@@ -123,7 +119,7 @@ interface MetricsReaderOptions {
   readonly consensusAddress: string | undefined;
 }
 
-/** Returns true if {@link toNodeReading} needs a sample. `pair` is the pair for which all validators' votes are read. */
+/** Returns true if {@link toNodeReading} needs the sample, given the selected validator and pair. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
   if (name === REPORTS_METRIC) {
     if (consensusAddress === undefined) return false;
@@ -144,10 +140,10 @@ function isVoteCall({ name, labels }: Pick<Sample, "name" | "labels">): boolean 
  */
 export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodeReading {
   const chain = chooseChain(samples, options.chainId);
-  // Process metrics have no chain_id label.
+  // Samples without a chain_id label, such as process metrics, belong to every chain.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
   const first = (pattern: RegExp): Sample | undefined => own.find(({ name }) => pattern.test(name));
-  // A local chain's node may sign for several validators.
+  // On a local chain, one node may sign for several validators.
   const ofValidator = (pattern: RegExp): Sample | undefined => {
     const all = own.filter(({ name }) => pattern.test(name));
     const { consensusAddress } = options;
@@ -203,7 +199,7 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained any price. */
+/** Counts the validator's vote extensions, using the pair with the most prices as the number of votes with any price. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
@@ -228,7 +224,7 @@ function bestPair(own: readonly Sample[], address: string): readonly [string, Vo
   return first && rest.reduce((most, one) => (one[1].withPrice > most[1].withPrice ? one : most), first);
 }
 
-/** Adds up the selected reports by the value of a label. */
+/** Sums the selected vote reports by the value of a label. */
 function countReports(
   own: readonly Sample[],
   label: "ticker" | "validator",
@@ -251,7 +247,7 @@ function countReports(
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
-  // Require node metrics, because `process_start_time_seconds` and the like do not prove that the page belongs to a node.
+  // Require metrics that only nodes have, because every Go program exports `process_start_time_seconds`.
   const chains = new Set(
     samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
@@ -288,7 +284,7 @@ function countOf(sample: Sample | undefined): bigint | undefined {
   return sample && requireEvents(sample);
 }
 
-/** Removes undefined fields, because an absent field means that its value was not seen. */
+/** Removes undefined fields, because readings leave out fields without a value. */
 function withoutUndefined(
   page: { readonly [Key in keyof NodeReading]: NodeReading[Key] | undefined },
 ): NodeReading {

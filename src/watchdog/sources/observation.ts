@@ -8,9 +8,8 @@ import type { PeerComparison, PeersReading, SharedMisses, SlashingReading } from
 import type { SourceName } from "./targets.ts";
 
 /**
- * A source's reading in one poll, or the reason why there is none. "not-configured": the configuration does not name the source.
- * "absent": the chain reports that it lacks the module, and the watchdog has never seen the module. "error": the watchdog cannot
- * read the source, so the source's values are unknown.
+ * A source's reading in one poll, or why there is none. "not-configured": the configuration does not contain the source. "absent":
+ * the chain lacks the module, and no earlier poll has read it. "error": the source could not be read, so its values are unknown.
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
@@ -18,7 +17,7 @@ export type Seen<T> =
       readonly state: "error";
       readonly failure: SourceFailure;
       readonly durationMs: number;
-      /** True if the failure is from an earlier poll, because the reader is waiting before it reads the source again. */
+      /** True if the failure was reported by an earlier poll and the reader has not tried again yet. */
       readonly isRepeated?: true;
     }
   | { readonly state: "absent"; readonly durationMs: number }
@@ -29,7 +28,7 @@ export function readingOf<T>(seen: Seen<T> | undefined): T | undefined {
   return seen?.state === "up" ? seen.value : undefined;
 }
 
-/** All data read by one poll of one validator. An absent field means that the value was not seen, and never means zero. */
+/** All data read by one poll of one validator. An absent field means that the value is unknown, never zero. */
 export interface Observation {
   /** The validator's name in the configuration. */
   readonly validator: string;
@@ -38,24 +37,24 @@ export interface Observation {
   /** The nodes in configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** How far `atMs` can be trusted; absent if it is fully trusted. */
+  /** How far this machine's clock, and thus `atMs`, can be trusted; absent if fully. */
   readonly clock?: ClockView;
-  /** The times that the sources' clocks showed; absent if they showed no times. */
+  /** `Date` headers of the sources' responses; absent if there were none. */
   readonly dates?: readonly Witness[];
-  /** The states of the URLs of sources that have several URLs; absent if there are no such sources. */
+  /** URL states of all sources with several URLs; absent if there are no such sources. */
   readonly endpoints?: readonly SourceEndpoints[];
 }
 
-/** The `Date` header of a response. */
+/** The time in the `Date` header of a server's response, and when the watchdog read the header. */
 export interface Witness {
-  /** The server's host and port. */
+  /** Host and port of the server that sent the response. */
   readonly host: string;
   readonly timeMs: number;
   /** Monotonic time at which the header was read. */
   readonly readMs: number;
 }
 
-/** This machine's clock compared with the monotonic clock, the sources' `Date` headers and the chain. */
+/** How trustworthy this machine's clock is, compared with the monotonic clock, the sources' `Date` headers and the chain. */
 export interface ClockView {
   /** The time since which the clock has been trusted, on the same scale as `atMs`; absent if the clock is not trusted. */
   readonly believedSinceMs?: number;
@@ -65,9 +64,9 @@ export interface ClockView {
   readonly change?: string;
 }
 
-/** One of several URLs of a source. */
+/** The state of one URL of a source that has several URLs. */
 export interface EndpointState {
-  /** The host and port, e.g. "10.0.0.1:26660". */
+  /** The URL's host and port, such as "10.0.0.1:26660". */
   readonly host: string;
   /** True if this URL returned the last response. */
   readonly isUsed: boolean;
@@ -88,7 +87,7 @@ export interface NodeObservation {
   readonly name: string;
   readonly metrics: Seen<NodeReading>;
   readonly prices: Seen<PricesReading>;
-  /** The oracle metrics page. A refused connection is normal: current nodes and sidecars do not serve this page. */
+  /** The kind of the page on the oracle metrics port. A refused connection is normal: current nodes and sidecars do not serve this page. */
   readonly oracleMetrics: Seen<OracleReading>;
   readonly sidecar: Seen<SidecarReading>;
   /** The node's gRPC server, from which the sidecar reads its market map. */
@@ -97,31 +96,31 @@ export interface NodeObservation {
   readonly egress: ReadonlyMap<string, Seen<Reached>>;
 }
 
-/** The result of a connection attempt that was accepted. */
+/** A host and port that accepted a TCP connection. */
 export interface Reached {
   readonly target: string;
 }
 
-/** The data on a node's metrics page. Its counters start at zero when the process starts. */
+/** The data from a node's metrics page, whose counters start at zero when the process starts. */
 export interface NodeReading {
   readonly chainId: string;
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
-  /** Why the page does not show whether the node votes, although its validator has voting power. If present, both counts are 0. */
+  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
   readonly votesUnseen?: string;
   /** Number of unreadable lines of metrics that are not needed; absent if there were no such lines. */
   readonly skippedLines?: number;
-  /** Height of the latest block. */
+  /** Height of the latest block on the node; absent if the page does not show it. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Versions of the program (if shown on the page) and of Go: "v9.1.3, go1.23.12". */
+  /** Versions of the program (if the page shows it) and of Go, such as "v9.1.3, go1.23.12". */
   readonly version?: string;
   /** When Prometheus took the sample, according to Prometheus's clock; absent if the page was scraped in this poll. */
   readonly sampledAtMs?: number;
-  /** Time on the node machine's clock according to the response's `Date` header, to the second. */
+  /** The node machine's clock, read from the response's `Date` header with a resolution of one second. */
   readonly clockMs?: number;
-  /** Time on the watchdog's clock when the page with `clockMs` arrived. The poll's other sources may take longer. */
+  /** When the response with `clockMs` arrived, on the watchdog's clock; the poll may end later. */
   readonly clockReadAtMs?: number;
   readonly isSyncing?: boolean;
   readonly peers?: number;
@@ -129,15 +128,15 @@ export interface NodeReading {
   readonly votingPower?: bigint;
   readonly lastSignedHeight?: bigint;
   readonly missedBlocks?: bigint;
-  /** The `app_abci_requests` counts for `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
+  /** Number of `extend_vote` requests in `app_abci_requests`, by status, such as "Success" or "OracleClientError". */
   readonly extendVotes?: ReadonlyMap<string, bigint>;
   /** Durations of the node's calls to its sidecar, in ms. A call that timed out is included only in `count`. */
   readonly oracleLatency?: Histogram;
-  /** The watched validator's vote extensions as found in blocks, by consensus address. */
+  /** The watched validator's vote extensions that were found in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /**
-   * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only
-   * if the page was scraped. `pair` is spelled as on the node's page, e.g. "btc/usd".
+   * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only if
+   * the page was scraped. `pair` is spelled as on the node's page, for example "btc/usd".
    */
   readonly votes?: { readonly pair: string; readonly byValidator: ReadonlyMap<string, VoteReports> };
   /** The validator's votes compared with all other validators' votes. */
@@ -145,10 +144,10 @@ export interface NodeReading {
   readonly voteComparison?: PeerComparison;
 }
 
-/** Longer texts are not treated as a program's version. */
+/** Maximum length of a version in characters; a longer version is ignored. */
 export const MAX_VERSION = 60;
 
-/** One validator's vote extensions since the reporting node was started. */
+/** One validator's vote extensions in blocks, counted by a node since its start. */
 export interface VoteReports {
   /** Votes with at least one price, i.e. the highest count for any pair. */
   readonly withPrice: bigint;
@@ -166,8 +165,8 @@ export interface Histogram {
 }
 
 /**
- * The response of the sidecar's price API. If `isDerived` is set, the reading comes from Prometheus instead and contains only the
- * pairs updated between the last two stored scrapes, without prices, update time or duration.
+ * The response of the sidecar's price API. If `isDerived` is set, the reading was derived from metrics stored by Prometheus: it
+ * contains only the pairs updated between the last two scrapes, without prices, update time or duration.
  */
 export interface PricesReading {
   readonly isDerived?: true;
@@ -182,46 +181,46 @@ export interface PricesReading {
   readonly url: string;
 }
 
-/** The data on the oracle metrics page, which is served by old nodes but not by sidecars. */
+/** The program whose metrics the oracle metrics page shows. Old nodes serve this page, but sidecars do not. */
 export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
 
-/** The data on the sidecar's metrics page. Its counters start at zero when the sidecar starts. */
+/** The data from the sidecar's metrics page, whose counters start at zero when the sidecar starts. */
 export interface SidecarReading {
   readonly processStartMs?: number;
   readonly version?: string;
   /** Number of unreadable lines of metrics that are not needed; absent if there were no such lines. */
   readonly skippedLines?: number;
-  /** Number of times the price loop has run. It runs about 4 times per second. */
+  /** Number of iterations of the price loop, which runs about 4 times per second. */
   readonly systemUpdates: bigint;
-  /** Number of times each pair, e.g. "BTC/USD", was given a price. Pairs that have never had a price are missing. */
+  /** Number of price updates by pair, such as "BTC/USD". Pairs that have never had a price are missing. */
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
   /** Number of providers that each pair can currently use. */
   readonly marketProviders: ReadonlyMap<string, number>;
-  /** Number of decimals of each pair's price in the price API. A missing map or pair means that the page states no decimals. */
+  /** Number of decimals of prices in the price API, by pair. Pairs for which the page states no decimals are missing. */
   readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderReading>;
 }
 
-/** One of a sidecar's price providers. */
+/** A sidecar's counts for one of its price providers, such as an exchange. */
 export interface ProviderReading {
   /** The protocol by which the sidecar reads from the provider; undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** Number of failed responses by code, e.g. code 5 for a WebSocket that cannot be opened. */
+  /** Number of failed responses by the sidecar's error code, such as 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
-  /** Number of WebSocket events by name: "healthy", "unhealthy", "read_success", "dial_err", … */
+  /** Number of WebSocket events by name, such as "healthy", "read_success" or "dial_err". */
   readonly webSocket: ReadonlyMap<string, bigint>;
   /** Durations of an API's requests, or times between a WebSocket's messages, in ms. */
   readonly responseTime?: Histogram;
-  /** When any of the provider's feeds was last updated. */
+  /** Time of the latest update of any of the provider's feeds. */
   readonly lastUpdateMs?: number;
 }
 
 /**
- * The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. Parts that
- * are not configured are absent.
+ * The part of an observation that is read from the chain over REST (the head also over RPC). Reading each field can fail independently.
+ * Fields of sources that are not configured may be absent.
  */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
@@ -235,7 +234,7 @@ export interface ChainObservation {
   readonly peers?: Seen<PeersReading>;
 }
 
-/** The data from the chain's latest block. */
+/** The chain id, and the height and time of the chain's latest block. */
 export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
@@ -251,13 +250,13 @@ export interface CountedTo {
   readonly height?: bigint;
 }
 
-/** A month that starts between two polls. */
+/** The first block of a month that began between two polls. */
 export interface MonthEdge {
   readonly month: Month;
   readonly firstHeight: bigint;
 }
 
-/** The data from the validator set: the set's size, and the validator's membership in it. */
+/** The size of the validator set, and the validator's membership in it. */
 export interface ValidatorReading {
   readonly size: number;
   readonly isInSet: boolean;
@@ -265,7 +264,7 @@ export interface ValidatorReading {
   readonly votingPower: bigint;
   /** True if the latest commit contains the validator's signature; absent if the validator is not in the set. */
   readonly signedLatest?: boolean;
-  /** Which other validators missed the latest commits; absent if the validator is not in the set. */
+  /** How many other validators also missed the latest commits; absent if the validator is not in the set. */
   readonly commits?: SharedMisses;
 }
 
@@ -281,14 +280,14 @@ export interface ChainPrice {
   readonly decimals?: number;
 }
 
-/** The data from the revenue module, the chain's reward programme. */
+/** The parameters and counts of the revenue module, which pays validators. */
 export interface RevenueReading {
   readonly params: RevenueParams;
   /** The chain's counts for the validator; absent if the configuration names no operator address. */
   readonly stats?: RevenueStats;
 }
 
-/** The revenue module's parameters. Shares are exact decimals with 18 places, i.e. scaled by 10^18. */
+/** The revenue module's parameters, with shares as decimals scaled by 10^18. */
 export interface RevenueParams {
   readonly blocksAllowedToMiss: bigint;
   readonly blocksRequired: bigint;
@@ -309,7 +308,7 @@ export interface RevenueStats {
   readonly totalBlocks: bigint;
 }
 
-/** Why a scrape failed. `refused` means that the host refused the connection, because no process is listening on the port. */
+/** Why the scrape of a source failed. `refused` means a refused connection, i.e. that no process listens on the port. */
 export type SourceFailureCode =
   | "refused"
   | "unreachable"
@@ -345,7 +344,7 @@ interface SourceFailure {
   readonly text: string;
 }
 
-/** Returns the node's page for callers that need votes, or an error if the page shows no votes. */
+/** Returns the node's reading, or an error if the page does not show whether the node votes. */
 export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
@@ -355,7 +354,7 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
 const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
-/** Returns the node's page for callers that need all of its data, or an error if the page shows no votes or no height. */
+/** Returns the node's reading, or an error if the page lacks votes or the block height. */
 export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
@@ -366,8 +365,8 @@ export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
 /**
- * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} with this code, or with any code if no
- * code is given. The handler throws any other error.
+ * Creates a handler for `catch` that returns `replace(error)` for a {@link SourceError} with the given code (without a code, for
+ * any {@link SourceError}), and rethrows other errors.
  */
 export function onSourceError<T>(
   replace: (error: SourceError) => T,
@@ -391,7 +390,7 @@ export function toSourceFailure(error: unknown): SourceFailure {
     : { code: "unreachable", text };
 }
 
-/** Returns true if the connection was refused. For several addresses, Node's AggregateError has the first address's code. */
+/** Returns true if the connection was refused. If a host has several addresses, Node's AggregateError has the first address's code. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);

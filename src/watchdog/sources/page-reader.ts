@@ -19,20 +19,20 @@ import { type Reached, type Seen, SourceError, toSourceFailure } from "./observa
 /** An HTTP response whose body has not been read yet. */
 export interface Page {
   readonly status: number;
-  /** The decompressed body. */
+  /** The response body as it arrives, already decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Time on the server's clock according to its `Date` header, to the second. */
+  /** The server's clock, read from the `Date` header with a resolution of one second. */
   readonly clockMs?: number;
   /**
-   * The address to which the server redirects or, for a status other than a redirect, has redirected. Contains no credentials or
-   * query.
+   * The target of a redirect: for a redirect status, where the response points; otherwise, where a followed redirect led. This URL
+   * contains no credentials or query.
    */
   readonly redirect?: string;
 }
 
 /**
- * Requests a page, with a GET or a form POST. Rejects if there is no response. The signal also aborts reading the body. `sent`
- * contains the request's headers.
+ * Requests a page with GET, or with POST if a form is given. `sent` contains request headers. Resolves with any HTTP response,
+ * even an error, and rejects if there is no response. The signal also aborts reading the body.
  */
 export type PageReader = (
   url: string,
@@ -41,7 +41,7 @@ export type PageReader = (
   form?: string,
 ) => Promise<Page>;
 
-/** A {@link PageReader} that uses HTTP. */
+/** A {@link PageReader} over HTTP, together with a function that closes its connections. */
 export interface HttpPageReader {
   readonly read: PageReader;
   /** Closes all connections, including those in use. */
@@ -62,7 +62,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
   // Allow two connections per origin, because two sources may share a host and port.
   const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
   const kept = createRemoteConnections(settings, network);
-  /** Connections that are opened for a single request each. */
+  /** Connections without keep-alive, each used for a single request. */
   const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
   const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
     request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {
@@ -81,7 +81,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
       const response = await send(from, { method, signal, headers, body: form ?? null });
       const { statusCode: status, headers: received, body } = response;
       const to = REDIRECTS.has(status) ? locationOf(received["location"], from) : undefined;
-      // Never send credentials in headers to another host, or over plain text if the first request used TLS.
+      // Never send headers with credentials to another host, or without TLS if the first request used TLS.
       const isSafe = to !== undefined && typeof followRedirect(from, to.href) !== "string";
       if (isSafe && method === "GET" && hops < MAX_REDIRECTS) {
         await body.dump({ limit: 65_536, signal });
@@ -106,8 +106,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the endpoint's headers to each request. If a page below an endpoint redirects, only the redirect's
- * host is shown, because the path may contain a key.
+ * Returns a reader that adds the endpoint's headers to each request. If such a request is redirected, only the target's host is
+ * reported, because the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -124,7 +124,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Decompressors by content encoding, including encodings that were not requested, because some proxies compress everything. */
+/** Decompressors by content encoding, including encodings that were not requested, because certain proxies compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -141,7 +141,7 @@ async function* decompressed(body: Readable, header: string): AsyncGenerator<Uin
     throw notReadable(encoding, "the watchdog asks for gzip");
   }
   try {
-    // Ignore the pipeline's error, because the decompressor throws the same error.
+    // Ignore the pipeline's error here, because iterating the decompressor throws it too.
     yield* pipeline(body, decompressor, () => {});
   } catch (error) {
     throw error instanceof Error && "errno" in error ? notReadable(encoding, errorText(error)) : error;
@@ -167,7 +167,7 @@ async function forEachChunk(
   }
 }
 
-/** Reads a page's body as UTF-8. Throws {@link SourceError} if the body exceeds `maxBytes`. */
+/** Reads a page's whole body as UTF-8 text. Throws {@link SourceError} if the body exceeds `maxBytes`. */
 export async function readText(page: Page, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   await forEachChunk(page, maxBytes, (chunk) => chunks.push(chunk));
@@ -181,7 +181,7 @@ export async function requireOk(page: Page): Promise<Page> {
   throw statusError("the source", page);
 }
 
-/** Creates an error with a response's status and, for a redirect, its target. `detail` quotes the response. */
+/** Creates an error with a response's status, the target of a redirect, and `detail`, which may quote the response. */
 export function statusError(who: string, { status, redirect }: Page, detail = ""): SourceError {
   const text = REDIRECTS.has(status)
     ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); configure that URL if it is correct`
@@ -198,15 +198,15 @@ export async function drain(page: Page): Promise<void> {
 export interface MetricsPageOptions {
   readonly url: string;
   readonly maxBytes: number;
-  /** Selects metrics whose lines must be readable. */
+  /** Returns true for metrics whose lines must be valid. */
   readonly needs: (metric: string) => boolean;
-  /** Selects the samples to return. If absent, all samples are returned. */
+  /** Returns true for the samples to return; by default all samples. */
   readonly wants?: (sample: Sample) => boolean;
 }
 
 /**
- * Reads the wanted samples from a metrics page, and counts unreadable lines of metrics that are not needed. Throws
- * `PrometheusTextError` and `SourceError`. A series that appears twice is an error, because its values would be added up.
+ * Reads the wanted samples from a metrics page, and counts skipped invalid lines. Throws `PrometheusTextError` and `SourceError`. A
+ * series that appears twice is an error, because its values would be added up.
  */
 export async function readMetricsPage(
   { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
@@ -240,8 +240,8 @@ export async function readMetricsPage(
 }
 
 /**
- * Copies a sample's texts. The JavaScript engine stores a substring as a reference to the whole text, so a short label in the
- * state would keep 100 kB in memory.
+ * Copies a sample's strings. V8 stores a substring as a reference to the whole string, so a short label would keep 100 kB in
+ * memory.
  */
 function ownSample({ labels, ...rest }: Sample): Sample {
   return {
@@ -263,7 +263,7 @@ function seriesOf({ name, labels }: Sample): string {
 
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
-/** Reads one source within a deadline. Returns a failure as a value, and rejects only on abort. */
+/** Reads one source within a deadline. Resolves even if the source fails, with the failure as a value, and rejects only on abort. */
 export type Scrape = <T>(
   what: string,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ const integer = storedInteger(120);
 
 const coin = z.strictObject({ amount: integer, denom: z.string() });
 
-/** An amount in the base unit of a denomination. */
+/** An amount in a denomination's base unit. */
 export type Coin = Readonly<z.output<typeof coin>>;
 
 /** Parses "2500000000untrn". Returns undefined for any other text. */
@@ -25,12 +25,12 @@ const paidCounts = z.strictObject({
 /** The chain's counts for the validator in the payment's period, taken from the payment's event. */
 export type PaidCounts = Readonly<z.output<typeof paidCounts>>;
 
-/** Schema of a payment as JSON stores it. Integers are decimal strings. */
+/** Schema of a payment in stored JSON, where integers are decimal strings. */
 export const storedPayment = z.strictObject({
   month: z.string(),
   /**
-   * The outcome of the search for a month's payment. "paid": the payment was found. "failed": the chain could not pay and states
-   * why. "none-due": the chain paid nobody. "missing": all blocks that may contain the payment were searched without finding it.
+   * The outcome of the search for a month's payment. "paid": the search found the payment. "failed": the chain could not pay and
+   * states why. "none-due": the chain paid no validator. "missing": none of the blocks searched so far contains the payment.
    */
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
   searchedMs: z.number(),
@@ -48,11 +48,11 @@ export const storedPayment = z.strictObject({
   /** The amount according to the chain's own counts. Absent if `expected` is absent, or if the payment was found as a transfer. */
   byChain: integer.exactOptional(),
   counts: paidCounts.exactOptional(),
-  /** Explains in plain words why the chain could not pay, or which amount cannot be computed. */
+  /** Explains why the chain could not pay, or why an amount cannot be computed. */
   note: z.string().exactOptional(),
 });
 
-/** The payment for a closed month. */
+/** The result of the search for a closed month's payment, as stored in the state. */
 export type Payment = Readonly<z.output<typeof storedPayment>>;
 
 export type PaymentOutcome = Payment["outcome"];

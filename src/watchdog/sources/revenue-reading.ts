@@ -2,7 +2,7 @@ import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import type { RevenueParams, RevenueStats } from "./observation.ts";
 
-/** Parses the response from `/neutron/revenue/params`. */
+/** Parses the response from `/neutron/revenue/params`. Throws the invalid field's error if a field is missing or malformed. */
 export function toRevenueParams(root: JsonField): RevenueParams {
   const params = root.member("params").required();
   const blocks = params.member("blocks_performance_requirement").required();

@@ -2,8 +2,8 @@ import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/text-parser.ts";
 
 /**
- * Largest count or height: one block per millisecond for 30 years. Larger values are treated as errors, because sums of many such
- * values would exceed the state file's 64 bits.
+ * Largest accepted count or height: one block per millisecond for 30 years. Sums of larger values could exceed the state file's 64
+ * bits.
  */
 const MAX_COUNT = 1_000_000_000_000;
 
@@ -13,9 +13,7 @@ export function requireCount({ name, value }: Sample, what = "a number of blocks
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected ${what}`);
 }
 
-/**
- * A chain id: at most 50 visible ASCII characters, as in CometBFT. A chain id becomes part of keys, headers and notification URLs.
- */
+/** A chain id: at most 50 visible ASCII characters, as in CometBFT, so that it is safe in keys, headers and URLs. */
 export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 
 /** Returns a chain id received from another host. Throws {@link SourceError} if the text is not a chain id. */
@@ -29,17 +27,17 @@ export function requireChainId(text: string): string {
   );
 }
 
-/** Returns a count of events. Throws {@link SourceError}. */
+/** Returns a sample's value as a count of events. Throws {@link SourceError} for a fraction or a value outside 0 to 10^12. */
 export function requireEvents(sample: Sample): bigint {
   return requireCount(sample, "a count");
 }
 
-/** Adds up counts of events. Throws {@link SourceError}. */
+/** Returns the sum of the samples' values as a count of events. Throws the same errors as {@link requireEvents}. */
 export function sumEvents(samples: readonly Sample[]): bigint {
   return samples.reduce((sum, sample) => sum + requireEvents(sample), 0n);
 }
 
-/** The end of the year 9999. Later times have no four-digit year in ISO 8601. */
+/** The last second of the year 9999, because later times have no four-digit year in ISO 8601. */
 const MAX_SECONDS = 253_402_300_799;
 
 /** Converts a time from seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
@@ -48,13 +46,12 @@ export function requireTimeMs({ name, value }: Sample): number {
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected a time`);
 }
 
-/** The start of the year 2014, because no chain process is older. */
+/** Earliest plausible start time of a chain's process: the beginning of 2014. */
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
- * Returns when a process started, in ms, or undefined if the value is not a start time. If the kernel does not expose its boot
- * time, e.g. in a sandbox, the value is 0 or the seconds since boot. A wrong value is not an error, because the start time is only
- * a hint.
+ * Returns when a process started, in ms, or undefined if the value is implausible. In a sandbox that hides the kernel's boot time,
+ * the value is 0 or the seconds since boot. This is not an error, because the start time is only a hint.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
@@ -66,7 +63,7 @@ export function startTimeMs({ value }: Sample): number | undefined {
  */
 export const START_TOLERANCE_MS = 2000;
 
-/** Sums counts by the value of a label. Omits samples without the label. */
+/** Sums counts by the value of a label, omitting samples without this label. */
 export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const sample of samples) {
@@ -76,7 +73,7 @@ export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<
   return sums;
 }
 
-/** Adds up the histograms of one family, e.g. if there is one per endpoint. Returns undefined if there is no `_count` series. */
+/** Sums all histograms of one metric family, such as one per endpoint. Returns undefined if there is no `_count` series. */
 export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
   const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
   const counts = of("_count");
@@ -84,7 +81,7 @@ export function histogramOf(samples: readonly Sample[], family: string): Histogr
   const buckets = new Map<number, bigint>();
   for (const sample of of("_bucket")) {
     const bound = Number(sample.labels.get("le"));
-    // The "+Inf" bucket only repeats the count.
+    // Skip the "+Inf" bucket, which only repeats the count.
     if (Number.isFinite(bound)) buckets.set(bound, (buckets.get(bound) ?? 0n) + requireEvents(sample));
   }
   return {

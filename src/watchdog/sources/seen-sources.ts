@@ -31,7 +31,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // Show only the first unreachable target, because one failure is enough to report.
+  // Report only the first unreachable target, because all targets share one source.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,

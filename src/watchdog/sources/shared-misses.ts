@@ -3,7 +3,7 @@ import type { PeerComparison, Share, SharedMisses } from "./standing-readings.ts
 import { ascending } from "../../platform/base/order.ts";
 
 export interface Member {
-  /** Bech32 consensus address. */
+  /** The validator's bech32 consensus address. */
   readonly address: string;
   readonly votingPower: bigint;
 }
@@ -13,14 +13,13 @@ const COMMITS = 10;
 
 interface Commit {
   readonly height: bigint;
-  /** Addresses of the validators in the set that did not sign the commit. */
+  /** Bech32 addresses of the validators in the set that did not sign the commit. */
   readonly missing: ReadonlySet<string>;
 }
 
 /**
- * Creates a function that takes the latest commit, with the validators that did not sign it. The function returns how many other
- * validators missed the commits that `own` missed in the last ten polls. If `own` missed none of these commits, the other
- * validators are compared over all ten.
+ * Creates a function to be called with each poll's latest commit and the validators that did not sign it. It returns how many
+ * others missed at least half of the commits that `own` missed among the last ten or, if `own` missed none, half of all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -54,7 +53,7 @@ function powerOf(members: readonly Member[]): bigint {
 
 /** The period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** If polls are less frequent than {@link VOTES_MS}, the last two polls are compared, unless they are further apart than this. */
+/** If polls are less frequent than {@link VOTES_MS}, compare the last two polls, unless they are further apart than this. */
 const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
@@ -63,8 +62,8 @@ type VotesByValidator = NonNullable<NodeReading["votes"]>["byValidator"];
 type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
- * Creates a function that takes every reading of all validators' vote counters, and compares `own`'s votes in the last half minute
- * with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen are treated as reset.
+ * Creates a function that compares the votes of `own` in the last half minute with the other validators' votes. Call the function
+ * with every reading of the vote counters. A vote without a price for the pair is a miss, and a lower counter has been reset to zero.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
@@ -85,7 +84,7 @@ function hasFallen(before: VoteReports | undefined, now: VoteReports | undefined
 }
 
 function compareVotes(own: string, before: VotesByValidator, now: VotesByValidator): VoteComparison {
-  // Omit validators whose counts don't grow, because they are no longer in the set.
+  // Omit validators whose counters don't grow, because they have left the set.
   const active = [...now].flatMap(([address, { total, withPrice }]) => {
     const start = before.get(address);
     const seen = Number(total - (start?.total ?? 0n));
@@ -112,7 +111,7 @@ function compareVotes(own: string, before: VotesByValidator, now: VotesByValidat
   };
 }
 
-/** Compares a share exactly with the other validators' shares. Returns undefined if there are no other validators. */
+/** Ranks a share among the other validators' shares, without rounding. Returns undefined if there are no other validators. */
 export function comparePeers(
   own: Share,
   others: readonly Share[],

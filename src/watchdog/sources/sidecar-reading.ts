@@ -9,11 +9,11 @@ import { drain, type MetricsPageOptions, type PageReader, readMetricsPage } from
 import { readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from "./sample-values.ts";
 
-/** The specification uses the prefix `connect_`, while deployed sidecars use `side_car_`. */
+/** Matches the sidecar's metrics, whose prefix is `connect_` in the specification and `side_car_` in deployed sidecars. */
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
 const PROCESS_START = "process_start_time_seconds";
 
-/** The metrics that {@link toSidecarReading} needs, without their prefix. Pages also have a series per market and provider. */
+/** Names of the metrics that {@link toSidecarReading} needs, without their prefix. All other metrics on the page are ignored. */
 const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",
@@ -29,7 +29,7 @@ const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|
 
 /**
  * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are omitted,
- * because a query to the store would return them for all sidecars together.
+ * because one Prometheus query returns the series of all sidecars.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -59,8 +59,8 @@ function isOracleMetric(name: string): boolean {
 }
 
 /**
- * Classifies the page on the oracle metrics port by its content, because old nodes serve their own metrics on this port and some
- * operators move the sidecar's metrics to it. Throws {@link SourceError} for any other page.
+ * Tells by its content whether the page on the oracle metrics port belongs to an old node or to a sidecar, whose metrics some
+ * operators move to this port. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OracleReading {
   if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
@@ -68,7 +68,7 @@ export function toOracleReading(samples: readonly Sample[]): OracleReading {
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
 
-/** Reads a sidecar's page. Throws {@link SourceError} if the page is not a sidecar's page, or if a value is out of range. */
+/** Converts a sidecar page's samples. Throws {@link SourceError} if the page is not a sidecar's page, or if a value is out of range. */
 export function toSidecarReading(samples: readonly Sample[]): SidecarReading {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
@@ -96,7 +96,7 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarReading {
   };
 }
 
-/** Reads a sidecar's metrics page. Throws the same errors as {@link readMetricsPage} and {@link toSidecarReading}. */
+/** Requests and parses a sidecar's metrics page. Throws the same errors as {@link readMetricsPage} and {@link toSidecarReading}. */
 export async function readSidecar(
   page: Pick<MetricsPageOptions, "url" | "maxBytes">,
   read: PageReader,
@@ -122,7 +122,7 @@ export async function readOracle(
 /** Maximum number of decimals for a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
-/** Reads the `decimals` label of a price. A value outside 0 to 36 is ignored, because the label is only informative. */
+/** Reads the `decimals` label of a price metric. Values outside 0 to 36 are ignored, because the label is only informative. */
 function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, decimals: number])[] {
   const text = labels.get("decimals") ?? "";
   const decimals = Number(text);
@@ -130,7 +130,7 @@ function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, dec
   return [[labels.get("id") ?? "", decimals]];
 }
 
-/** Returns the values by pair. The page spells tickers in lower case, but elsewhere pairs are in upper case. */
+/** Converts tickers to pairs: the page spells them in lower case, the rest of the program in upper case. */
 function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
@@ -168,7 +168,7 @@ function providerOf(samples: readonly Sample[]): ProviderReading {
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
-/** Matches the end of a price path, to which a gateway may have added a prefix. */
+/** Matches the end of a price API path. A gateway may add a prefix to the path. */
 const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -184,7 +184,7 @@ export function priceUrls(configured: string): readonly string[] {
   return pathname === "/" ? known : [...new Set([href, ...known])];
 }
 
-/** Creates a price API reader, which first tries the path that responded before. Returns undefined if no URL is configured. */
+/** Creates a price API reader, which tries the path of its last success first. Returns undefined if no URL is configured. */
 export function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);
@@ -206,7 +206,7 @@ async function readPrices(
 ): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
-    // A 404 is not a failure yet, because version 1 of the sidecar serves only the second known path.
+    // After a 404, try the next path, because version 1 of the sidecar serves only the second known path.
     if (page.status === 404) {
       await drain(page);
       continue;
@@ -219,7 +219,7 @@ async function readPrices(
   );
 }
 
-/** Parses a response body. A pair has a price if its value is a positive integer as text. Throws {@link SourceError}. */
+/** Parses the price API's response. A pair has a price if its value is a positive integer as text. Throws {@link SourceError}. */
 export function parsePrices(text: string, url: string): PricesReading {
   const root = new JsonField(parseBody(text), "", (path, expected) =>
     notPrices(`${path} is not ${expected}`),
@@ -236,7 +236,7 @@ export function parsePrices(text: string, url: string): PricesReading {
     prices: new Map(priced),
     // Before its first update, a sidecar reports Go's zero time, which is in year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
-    // Don't reject the prices if the version has another type, because the version is only informative.
+    // Ignore a version of another type instead of rejecting the prices, because it is only informative.
     version: typeof version === "string" ? version : "",
     url,
   };

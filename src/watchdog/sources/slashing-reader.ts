@@ -18,13 +18,12 @@ import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts"
 
 const STAKING = "/cosmos/staking/v1beta1";
 
-/** How long to use the parameters before reading them again. Only governance can change them. */
+/** The parameters are read again after this time. They rarely change, because only governance can change them. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
- * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info
- * and jail state at each call. If the chain has no slashing module, the reader remembers this for ten minutes. Throws
- * {@link SourceError}.
+ * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info and
+ * jail state at each call. If the chain has no slashing module, it is asked again after ten minutes. Throws {@link SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
@@ -65,20 +64,20 @@ export function createSlashingReader(
   };
 }
 
-/** Reads a validator's signing info. Returns undefined if the address has never been in the validator set. */
+/** Requests a validator's signing info from the slashing module. Returns undefined if the address has never been in the validator set. */
 async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
   const root = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
   return root && toSigningInfo(root.member("val_signing_info").required(), address);
 }
 
-/** Data about an operator's validator from the staking module. */
+/** An operator's validator according to the staking module. */
 interface Staked {
   readonly isJailed: boolean;
   /** The validator's Ed25519 key; absent if the key is of another kind. */
   readonly consensusKey?: Uint8Array;
 }
 
-/** Reads an operator's validator. Returns undefined if the staking module has no such operator. */
+/** Requests the validator with this operator address. Returns undefined if the staking module has no such operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const root = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
   if (root === undefined) return undefined;
@@ -106,7 +105,7 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  // If the price cannot be read, show the command without a price.
+  // If the gas price cannot be read, the command is shown without it.
   const gasPrice = await rest
     .find("/feemarket/v1/gas_prices", signal)
     .then((root) => root && toGasPrice(root))
@@ -118,7 +117,7 @@ async function readTerms(
   };
 }
 
-/** Factor applied to the fee market's gas price, which may rise before the transaction is included in a block. */
+/** Margin added to the fee market's gas price, which may rise before the transaction is included in a block. */
 const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 
@@ -131,11 +130,11 @@ function toGasPrice(root: JsonField): string | undefined {
   return `${formatDec18(price).replace(/\.?0+$/, "")}${denom}`;
 }
 
-/** The periods over which growth is measured. */
+/** Periods over which the growth of missed blocks is measured. */
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** Minimum number of blocks over which growth is measured. With fewer blocks, a single miss would appear to be an outage. */
+/** Minimum number of blocks for measuring growth. With fewer blocks, a single miss would pass for an outage. */
 const MIN_BLOCKS = 10n;
 
 /** The signing window in an earlier reading. */
@@ -147,9 +146,9 @@ interface PastWindow {
 }
 
 /**
- * Creates a function that takes each reading of the signing info. The function returns the faster growth of missed blocks over the
- * last minute and the last five minutes, or undefined until one of these periods contains ten blocks. When a window starts over,
- * earlier readings are discarded.
+ * Creates a function to be called with each reading of the signing info. It returns the growth of missed blocks over the last
+ * minute or the last five minutes, whichever is faster, or undefined until one of these periods has ten blocks. Earlier readings
+ * are discarded when a window starts over.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let past: readonly PastWindow[] = [];
@@ -180,7 +179,7 @@ export const SLASHING = "/cosmos/slashing/v1beta1";
 /** Longest possible window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;
 
-/** Parses the response from `/cosmos/slashing/v1beta1/params`. */
+/** Parses the response from `/cosmos/slashing/v1beta1/params`. Throws the invalid field's error if a value is missing or out of range. */
 export function toSlashingParams(root: JsonField): SlashingParams {
   const params = root.member("params").required();
   const window = params.member("signed_blocks_window").required();
@@ -217,18 +216,18 @@ export function asCount(field: JsonField): bigint {
   return count;
 }
 
-/** Reads a non-negative decimal. */
+/** Reads a non-negative decimal, scaled by 10^18. */
 function asFraction(field: JsonField): Dec18 {
   try {
     const value = parseDec18(field.asText());
     if (value >= 0n) return value;
   } catch {
-    // The error below states the expected value.
+    // Ignore this error; the error below names the expected value.
   }
   throw field.error(field.path, "a non-negative decimal");
 }
 
-/** Parses "600s" or "0.5s". */
+/** Converts a protobuf duration such as "600s" or "0.5s" to ms, rounding down. */
 function asDurationMs(field: JsonField): number {
   const match = /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(field.asText());
   if (match === null) throw field.error(field.path, 'a duration, e.g. "600s"');

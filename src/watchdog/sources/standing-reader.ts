@@ -18,11 +18,11 @@ import { minInt } from "../../platform/base/integers.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** Number of validators to request per page. CometBFT never returns more per page. */
+/** Number of validators per page, which is CometBFT's maximum. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
-/** The part of the latest block that shows who signed it. */
+/** The fields of the latest block that show which validators signed the previous one. */
 interface SignedBlock {
   readonly height: bigint;
   /** Base64 addresses of the validators that signed the previous block; absent if unknown. */
@@ -54,7 +54,7 @@ export function createStandingReader(
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
      * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set that the previous call
-     * read, so that no poll waits for both reads. The first call therefore compares with no other validators.
+     * read, so that no poll waits for both reads, and the first call has no others to compare with.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -71,8 +71,8 @@ export function createStandingReader(
 }
 
 /**
- * Creates a function that finds the validator in each reading of the set. The function also returns which other validators missed
- * the same commits.
+ * Creates a function that finds the validator in a reading of the set, and counts the other validators that missed the same
+ * commits.
  */
 function createSetReading(
   address: string,
@@ -85,7 +85,7 @@ function createSetReading(
     const reading = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
     if (own === undefined || block?.signers === undefined) return reading;
     const { height, signers } = block;
-    // Decode the addresses only if the set has changed, because this takes longer than the rest of a poll.
+    // Decode the addresses only if the set has changed, because decoding takes longer than the rest of a poll.
     keys = new Map(
       members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
@@ -105,7 +105,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // Throw, because the validators that were not read would appear not to be in the set.
+    // Throw, because validators on the missing pages would seem to have left the set.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();
@@ -121,17 +121,17 @@ function toMember(validator: JsonField): Member {
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;
 
-/** Interval between readings, which is short enough because the compared values cover weeks. */
+/** Interval between readings. The compared values cover weeks, so more frequent readings would show nothing new. */
 const EVERY_MS = 10 * MINUTE_MS;
 /** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
-/** While no new reading succeeds, the last reading is shown up to this age. */
+/** Maximum age of the last reading while new readings fail. */
 const MAX_AGE_MS = HOUR_MS;
 
 /**
- * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. The reader
- * reads every ten minutes, or one minute after a failure. Until the next successful reading, it returns the last reading for up to
- * an hour, after which it throws {@link SourceError}.
+ * Creates a reader that compares all validators in the set by their signing infos and by the revenue module's statistics. It reads
+ * every ten minutes, or one minute after a failure, and otherwise returns the last reading. If that is older than an hour, it
+ * throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -172,18 +172,16 @@ export function createPeersReader(
 /** A comparison, or the reason why there is none. */
 type Compared = PeerComparison | string;
 
-/** Requests a module's path. Returns undefined if the chain lacks the module. */
+/** Requests a path that one of the chain's modules serves. Returns undefined if the chain lacks the module. */
 function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<JsonField | undefined> {
   return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
-/**
- * Signing infos per page, and the maximum number of pages. The module also retains the infos of validators that have left the set.
- */
+/** Signing infos per page, and the maximum number of pages, which allow for the infos of validators that have left the set. */
 const INFOS_PAGE = 500;
 const MAX_INFOS_PAGES = 20;
 
-/** Compares the shares of blocks that all validators in the set have signed in their signing windows. */
+/** Compares all validators in the set by the share of blocks signed in their signing windows. */
 async function compareSigning(
   address: string,
   set: ReadonlySet<string>,
@@ -220,14 +218,14 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   );
 }
 
-/** Compares the counts on which the chain's payments are based: blocks and votes in the payment period. */
+/** Compares all validators by the counts that determine their pay: blocks and votes in the payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  // Ignore the 500 that the chain returns while it lacks the price that it needs to compute payments.
+  // Ignore status 500, which the chain returns while it lacks the price needed to compute payments.
   const root = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
     onSourceError(() => "no statistics" as const, "http-status"),
   );
@@ -245,7 +243,7 @@ async function comparePay(
   return [of("blocks"), of("votes")];
 }
 
-/** Parses an entry of `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
+/** Parses one validator's entry in the response from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
 function toPayShares(stats: JsonField) {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));

@@ -2,7 +2,7 @@ import type { Dec18 } from "../../platform/base/decimal.ts";
 
 export interface SlashingParams {
   readonly windowBlocks: bigint;
-  /** The share of a window's blocks that a validator must sign. */
+  /** Minimum share of the signing window's blocks that a validator must sign. */
   readonly minSigned: Dec18;
   /** How long a validator is jailed for downtime. */
   readonly jailMs: number;
@@ -20,15 +20,14 @@ export interface SigningInfo {
   readonly isTombstoned: boolean;
 }
 
-/** Change in the number of missed blocks in the window over a number of blocks. */
+/** How the number of missed blocks in the signing window has changed over a number of blocks. */
 export interface MissGrowth {
   /** Change in the number of missed blocks; negative if more old misses left the window than new misses entered it. */
   readonly missed: bigint;
   /** The number of blocks, which is greater than zero. */
   readonly blocks: bigint;
   /**
-   * True if the last ten or more blocks show no growth, i.e. at least as many misses leave the window as enter it. Absent if this
-   * is unknown.
+   * True if the last ten or more blocks show no growth, i.e. if no more misses enter the window than leave it. Absent if unknown.
    */
   readonly isOver?: boolean;
 }
@@ -44,23 +43,23 @@ export interface SlashingReading {
   readonly rotatedTo?: string;
   /** The faster of the growths over the last minute and the last five minutes; absent if there are too few readings. */
   readonly growth?: MissGrowth;
-  /** The input for the command that releases the validator. Present only while the validator is jailed. */
+  /** Values for the command that releases the validator; absent unless the validator is jailed. */
   readonly unjail?: UnjailTerms;
 }
 
-/** The input for the command that releases a jailed validator. */
+/** Values for the command that releases a jailed validator. */
 export interface UnjailTerms {
-  /** The chain's program, e.g. "neutrond". */
+  /** Name of the chain's command-line program, such as "neutrond". */
   readonly program: string;
   /** The operator's bech32 account; absent if unknown. */
   readonly from?: string;
-  /** The gas price, e.g. "0.0053untrn". Absent if the chain has no fee market or the price could not be read. */
+  /** The gas price, such as "0.0053untrn"; absent if the chain has no fee market or the price could not be read. */
   readonly gasPrice?: string;
 }
 
 /** How many other validators missed the commits or votes that this validator missed. */
 export interface SharedMisses {
-  /** Number of commits or votes compared. */
+  /** Number of commits or votes in the comparison. */
   readonly seen: number;
   /**
    * Number of compared commits or votes that the validator missed. If 0, the other validators are compared over all `seen` commits
@@ -76,8 +75,8 @@ export interface SharedMisses {
 }
 
 /**
- * Measures by which validators are compared. "signing": the signing window. "blocks" and "votes": the counts on which the chain
- * bases its payments, or the node's vote counters.
+ * The counts by which validators are compared. "signing": blocks signed in the signing window. "blocks" and "votes": the counts on which
+ * the chain bases its payments. If these are unknown, "votes" uses a node's counters.
  */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
@@ -86,14 +85,14 @@ export type Measure = (typeof MEASURES)[number];
 /** A comparison of a validator with the other validators in its set. */
 export interface PeerComparison {
   readonly measure: Measure;
-  /** Start of the compared period: "signing window", "payment period" or "start of the node". */
+  /** Where the compared period starts, namely "signing window", "payment period" or "start of the node". */
   readonly since: string;
   readonly own: Share;
-  /** The validator's rank, which is 1 if no other validator performs better. Equal shares have equal ranks. */
+  /** The validator's rank, which is 1 if no other validator performs better. Validators with equal shares have the same rank. */
   readonly rank: number;
   /** Number of validators compared, including this one; at least two. */
   readonly compared: number;
-  /** Number of other validators that perform no better. */
+  /** Number of other validators with the same or a worse share. */
   readonly notBetter: number;
   /** The median of the other validators' shares. */
   readonly median: Share;
@@ -106,10 +105,10 @@ export interface Share {
   readonly total: bigint;
 }
 
-/** The last comparisons of the validator with the other validators in its set. */
+/** Comparisons of the validator with the other validators in its set, from the last successful reading. */
 export interface PeersReading {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];
-  /** Explains why measures are missing, in full sentences without a trailing period. */
+  /** For each missing measure, a sentence without a trailing period that explains why. */
   readonly notes: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** An integer that is stored as a string of up to `digits` digits, because JSON has no integers of this size. */
+/** Codec for a bigint stored as a string of up to `digits` digits, because JSON numbers are not exact at this size. */
 export function storedInteger(digits: number) {
   return z.codec(z.string().regex(new RegExp(`^\\d{1,${digits}}$`)), z.bigint(), {
     decode: BigInt,
@@ -8,7 +8,7 @@ export function storedInteger(digits: number) {
   });
 }
 
-/** A map stored as a list, so that node and provider names are not used as object keys. */
+/** Codec for a map stored as a list, so that names from other hosts never become object keys. */
 export function storedMap<T>(value: z.ZodType<T>) {
   return z.codec(z.array(z.object({ name: z.string(), value })), z.custom<ReadonlyMap<string, T>>(), {
     decode: (list) => new Map(list.map((one) => [one.name, one.value])),

@@ -3,32 +3,32 @@ import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import type { Endpoint } from "../../platform/http/remote.ts";
 import type { chain } from "./chain-config.ts";
 
-/** A validator that the watchdog follows. */
+/** A watched validator, with the URLs of its sources. */
 export interface ValidatorTarget {
   /** Unique name of the validator in the state file, the API and the metrics. */
   readonly name: string;
-  /** The chain to which the validator's nodes must belong. If absent, this is the chain that the first reading shows. */
+  /** Id of the chain to which the validator's nodes must belong; if absent, the first reading determines it. */
   readonly chainId?: string;
-  /** Bech32 consensus address, e.g. neutronvalcons1…. If absent, the validator's votes and signing window are not read. */
+  /** Bech32 consensus address, e.g. neutronvalcons1…; if absent, the validator's votes and signing window are not read. */
   readonly consensusAddress?: string;
-  /** Bech32 operator address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or jail. */
+  /** Bech32 operator address, e.g. neutronvaloper1…; if absent, the chain is not queried about payments or jail. */
   readonly operatorAddress?: string;
-  /** The validator's nodes; at least one. */
+  /** The nodes that vote for the validator; at least one. */
   readonly nodes: readonly NodeTarget[];
-  /** Connection settings for the chain. If absent, the chain is not queried. */
+  /** The chain's REST and RPC endpoints and what to read from them; if absent, the chain is not queried. */
   readonly chain?: ChainTarget;
-  /** The "host:port" targets that must accept connections from this machine, for outbound HTTPS. */
+  /** Hosts, as "host:port", that this machine must be able to reach over outbound HTTPS. */
   readonly egress: readonly string[];
-  /** If true, the nodes' metrics come from Prometheus; otherwise, they are scraped. */
+  /** Set if the nodes' metrics are read from Prometheus instead of being scraped. */
   readonly isStored?: true;
   /**
-   * Endpoints that may contain API keys: endpoints with headers, and chain endpoints with a path or query. Absent if there are
-   * none.
+   * Endpoints that may contain API keys: endpoints with headers, and chain endpoints with a path or query; absent if
+   * there are none.
    */
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** Returns an operator's account, which has the same bytes and the prefix without "valoper". */
+/** Converts an operator address to the account address, which has the same bytes but a prefix without "valoper". */
 export function accountOf(operatorAddress: string): string {
   const { prefix, bytes } = decodeBech32(operatorAddress);
   return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
@@ -38,7 +38,7 @@ export function accountOf(operatorAddress: string): string {
 export interface NodeTarget {
   /** The node's name, unique within the validator. */
   readonly name: string;
-  /** The node's metrics page. The page is not scraped if the validator's metrics come from Prometheus. */
+  /** URL of the node's metrics page. The page is not scraped if the validator's metrics come from Prometheus. */
   readonly node: string;
   readonly prices?: string;
   readonly oracleMetrics?: string;
@@ -49,23 +49,23 @@ export interface NodeTarget {
   readonly grpc?: string;
   /** The labels of the node's series in Prometheus. */
   readonly labels?: Labels;
-  /** The labels of the sidecar's series. If absent, the node's labels are used. */
+  /** The labels of the sidecar's series in Prometheus; if absent, the node's labels are used. */
   readonly sidecarLabels?: Labels;
 }
 
-/** The REST API served by one of the chain's nodes. */
+/** A chain's REST and RPC endpoints, and what to read from them. */
 export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "module" | "payment">> {
   /** Base URL of the REST API, optionally with a path and a query. */
   readonly rest: string;
-  /** All endpoints of the REST API, in order of preference, if there are several. */
+  /** If there are several REST endpoints, all of them in order of preference. */
   readonly fallbacks?: readonly Endpoint[];
-  /** The CometBFT RPC of one of the chain's nodes. If absent, there is no payment search, and block times require REST. */
+  /** CometBFT RPC URL of one of the chain's nodes. Without it, payments are not searched for and block times come from REST alone. */
   readonly rpc?: string;
-  /** The pairs whose price is read from the chain, e.g. "BTC/USD". */
+  /** The pairs whose price is read from the chain, such as "BTC/USD". */
   readonly pairs: readonly string[];
 }
 
-/** Limits that apply to every scrape. */
+/** Time and size limits that apply to the scrape of each source. */
 export interface SourceLimits {
   /** Time limit for scraping one source, including the body. */
   readonly deadlineMs: number;
@@ -92,21 +92,21 @@ export const SOURCE_NAMES = [
 
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Labels that a series must have, e.g. `{instance: "10.0.0.1:26660"}`. */
+/** Labels that select a series, such as `{instance: "10.0.0.1:26660"}`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Maximum number of label sets in one query. Prometheus compiles them into one pattern per label. */
+/** Maximum number of label sets in one query, because Prometheus compiles their values into one pattern per label. */
 const MAX_SETS = 100;
 
-/** A PromQL selector together with the label sets for which it was created. */
+/** A PromQL selector and the label sets that it covers. */
 export interface SelectorOf {
   readonly selector: string;
   readonly sets: readonly Labels[];
 }
 
 /**
- * Returns selectors for these metrics' series with any of these label sets. Returns as few selectors as possible: one per 100 sets
- * with the same label names. If the sets have several labels, a selector may also match other combinations of the labels' values.
+ * Returns selectors for the series that have one of these label sets: one selector per 100 sets with the same label names. If the
+ * sets have several labels, a selector may also match other combinations of their values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
@@ -136,7 +136,7 @@ function selectorOf(metrics: readonly string[], sets: readonly Labels[]): string
     if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
     return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
   });
-  // The metrics need no escaping, because they are this program's own patterns.
+  // `metrics` needs no escaping, because it contains only patterns from this program.
   return `{__name__=~${quoted(metrics.join("|"))},${matchers.join(",")}}`;
 }
 

@@ -1,12 +1,12 @@
 import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). The plan's texts come from the proposal and are truncated. */
+/** A planned upgrade of the chain (`Plan` in `x/upgrade`), whose texts come from the governance proposal and are truncated. */
 export interface UpgradePlan {
   readonly name: string;
   /** Every node must run the new version before this block. */
   readonly height: bigint;
-  /** The plan's info, e.g. a URL for the binaries; may be empty. */
+  /** The plan's info, often a URL for the binaries; may be empty. */
   readonly info: string;
 }
 
@@ -30,7 +30,7 @@ export function toUpgradeReading(root: JsonField): UpgradeReading {
   };
 }
 
-/** Returns one line of at most `max` characters. Control characters and text-direction marks become spaces. */
+/** Converts a text to one line of at most `max` characters, replacing control characters and text-direction marks with spaces. */
 function clipped(text: string, max: number): string {
   const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

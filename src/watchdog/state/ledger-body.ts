@@ -19,7 +19,7 @@ const baseline = z.object({
   processStartMs: z.number().exactOptional(),
   atMs: z.number(),
 }) satisfies z.ZodType<Baseline>;
-// Older versions stored only a conflict's last reading and treated each change of process as two nodes.
+// Older versions stored only the last reading of a conflict, and treated every new process as a second node.
 const conflict = z
   .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
   .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));
@@ -34,7 +34,7 @@ const checkpoint = z.object({
   height: integer.exactOptional(),
   node: z.string(),
 });
-// The stored names differ from the names in the code, because state files of every version must stay readable.
+// The stored keys keep their old names, because state files of every version must stay readable.
 const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),
@@ -55,7 +55,7 @@ const body = z.object({
   nextEventId: z.number().default(1),
 });
 
-/** Encodes everything in a ledger except its months, rollups and events, as JSON. Block numbers are strings. */
+/** Encodes a ledger as JSON, without its months, rollups, miss ranges and events. Block counts and heights are strings. */
 export function encodeLedgerBody(ledger: Ledger): string {
   const { chainId, sources, anchors, progress, params, events } = ledger;
   return stringifyJson({
@@ -74,9 +74,9 @@ export function encodeLedgerBody(ledger: Ledger): string {
   });
 }
 
-/** Decodes the output of {@link encodeLedgerBody}. Throws for any other text. */
+/** Decodes the output of {@link encodeLedgerBody}, including older versions' output. Throws if the text has another format. */
 export function decodeLedgerBody(text: string): Ledger {
-  // Remove nulls, which a migration stored for absent keys.
+  // Drop nulls, because a migration stored them for absent keys.
   const json: unknown = JSON.parse(text, (_key, value: unknown) => value ?? undefined);
   const { sources, processes: seen, nextEventId, ...rest } = body.parse(json);
   const sourceOf = (name: LedgerSource): SourceLedger => {

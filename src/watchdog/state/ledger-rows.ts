@@ -84,7 +84,7 @@ const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 /** Hours are stored for this long; days are stored forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
-/** Reads all validators' ledgers, with all months and the rollups and events that belong in memory. */
+/** Reads all validators' ledgers, with all months but only the recent rollups and events that are kept in memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
   const rows = readRows(database, "SELECT validator, body FROM ledgers", ledgerRow);
   return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
@@ -129,7 +129,7 @@ function readPeriods(database: Database.Database, validator: string, source: Led
   };
 }
 
-/** Reads one source's months, oldest first. */
+/** Reads the month records of one ledger source from the database, oldest first. */
 export function readMonths(
   database: Database.Database,
   validator: string,
@@ -157,7 +157,7 @@ export function readRollups(
   return readRows(database, sql, rollupRow, validator, source, span, Math.floor(fromMs), Math.floor(toMs));
 }
 
-/** Reads events. `where` contains the remainder of the SQL statement. */
+/** Reads events. `where` is appended to the SELECT statement. */
 export function readEvents(
   database: Database.Database,
   where: string,
@@ -166,7 +166,7 @@ export function readEvents(
   return readRows(database, `SELECT * FROM ledger_events ${where}`, eventRow, ...values);
 }
 
-/** Reads the block ranges that contain bad blocks. `where` contains the remainder of the SQL statement. */
+/** Reads the block ranges with bad blocks. `where` is appended to the SELECT statement. */
 export function readMisses(
   database: Database.Database,
   where: string,
@@ -216,7 +216,7 @@ function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   };
 }
 
-/** Writes a ledger's changes. `before` is the ledger that is already in the file. */
+/** Writes what has changed in a ledger since `before`, the version in the file. */
 export function writeLedger(
   database: Database.Database,
   validator: string,
@@ -251,7 +251,7 @@ function writePeriods(
       source,
       ...values,
     );
-  // Delete months that contain blocks counted with a wrong clock.
+  // Delete months that the ledger has dropped, because only a wrong clock had dated blocks in them.
   for (const name of before.months.keys())
     if (!rollups.months.has(name)) remove("ledger_months", "month = ?", name);
   const month = prepared(
@@ -277,11 +277,11 @@ function writePeriods(
     let hasNew = false;
     for (const value of rollups[span]) {
       const { startMs } = value;
-      // Advance through both lists together, because both are sorted.
+      // Both lists are sorted, so walk through them in parallel.
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;
-      // Pass the values as one list, because the driver takes longer to collect individual values than to bind them.
+      // Pass all values as one array, which the driver binds much faster than separate arguments.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];

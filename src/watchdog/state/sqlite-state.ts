@@ -30,13 +30,13 @@ import { pollHistory, type PollHistory } from "../conditions/poll-history.ts";
 
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. Tests replace this function with a function whose disk fails. */
+/** Opens a SQLite database file. Tests pass their own function to simulate a failing disk. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
 /** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
-  // Lock the folder until `close`, because two watchdogs with the same state would both count every block, and SQLite's own locks
-  // last only for one transaction.
+  // Lock the folder until `close`, because SQLite's own locks only last for a transaction, and two watchdogs with one state would
+  // both count every block.
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const file = join(folder, STATE_FILE);
@@ -44,8 +44,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       createDatabaseFile(file);
       return openDatabase(file, open);
     });
-    // The file's contents. Each save writes only the differences. A failed save does not change `stored`, so the next save also
-    // writes the failed save's differences.
+    // The file's content. Each save writes the differences from it. `stored` stays unchanged if a save fails, so the next save
+    // writes that save's differences too.
     let stored = EMPTY_STATE;
     const load = (): WatchdogState => {
       stored = withFolderError(folder, () => readState(database));
@@ -60,8 +60,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       reopen: () => {
         closeQuietly(database);
         database = withFolderError(folder, () => {
-          // If the file is gone, e.g. because its disk is no longer mounted, don't create a new file, which would hide the old
-          // file's contents.
+          // If the file is gone, its disk may not be mounted any more. Don't create a new file, which would hide the old one's
+          // content.
           if (!existsSync(file)) throw new Error(`${STATE_FILE} no longer exists`);
           return openDatabase(file, open);
         });
@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // With FULL, committed transactions survive a power failure. In WAL mode, NORMAL can lose the last transactions.
+    // FULL makes committed transactions survive a power failure. NORMAL could lose the last ones in WAL mode.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -96,12 +96,12 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   }
 }
 
-/** Closes a database whose disk may be gone. Nothing is lost, because all saves have finished. */
+/** Closes a database and ignores errors, because its disk may be gone. All saves have finished, so nothing is lost. */
 function closeQuietly(database: Database.Database): void {
   try {
     database.close();
   } catch {
-    // Ignore the error, because the database is no longer used.
+    // The database is not used any more, so ignore the error.
   }
 }
 
@@ -159,7 +159,7 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
 
 /** The ledgers in a state file, which can be read while a watchdog is running. */
 export interface LedgerFile {
-  /** Returns the validators' names, sorted. */
+  /** Returns the names of all validators with a ledger in the file, in alphabetical order. */
   readonly validators: () => readonly string[];
   /** Returns a validator's counts; undefined if the validator is not in the file. */
   readonly view: (validator: string) => LedgerView | undefined;
@@ -168,7 +168,7 @@ export interface LedgerFile {
   readonly close: () => void;
 }
 
-/** Opens the state file in a folder read-only. Throws if there is no file, or if its format is not the current format. */
+/** Opens the state file in a folder for reading only. Throws if the file does not exist or has another format version. */
 export function openLedgerFile(folder: string): LedgerFile {
   const database = new Database(join(folder, STATE_FILE), {
     readonly: true,
@@ -213,7 +213,7 @@ function viewOf(database: Database.Database, validator: string, chainId: string 
     minutes: rollups("minute"),
     misses: (fromMs, toMs) => {
       const where = "WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms";
-      // Start reading two minutes earlier, because no range is longer than that.
+      // Ranges are at most two minutes long, so start reading two minutes earlier.
       return readMisses(database, where, validator, Math.floor(fromMs) - 2 * MINUTE_MS, fromMs, toMs);
     },
     events: (fromMs, toMs) => {
@@ -240,7 +240,7 @@ type Payments = ReadonlyMap<string, readonly Payment[]>;
 
 const NO_PAYMENTS: Payments = new Map();
 
-/** Reads the `payments` table. Returns undefined if the table is empty. */
+/** Reads all validators' payments from the table `payments`; undefined if it is empty. */
 function readPayments(database: Database.Database): Payments | undefined {
   const all = new Map<string, Payment[]>();
   const sql = "SELECT validator, body FROM payments ORDER BY validator, month";
@@ -338,7 +338,7 @@ function bodyRows(list: readonly unknown[]): readonly (readonly string[])[] {
   return list.map((one) => [stringifyJson(one)]);
 }
 
-/** Replaces all rows of a table. The first column contains the position. */
+/** Replaces all rows of a table, writing each row's index to its first column. */
 function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
   prepared(database, `DELETE FROM ${table}`).run();
   for (const [position, values] of rows.entries()) {

@@ -11,22 +11,22 @@ import { createMemoryState, type StateStore, type WatchdogState } from "./state-
 
 /** Keeps a running watchdog's current state, and saves it to a store. */
 export interface StateKeeper {
-  /** Loads the state from the store and saves to it from now on. Throws if the store cannot be read. */
+  /** Loads the state from a store, to which all later changes are saved. Throws if the store cannot be read. */
   readonly open: (store: StateStore) => void;
   readonly current: () => WatchdogState;
-  /** Replaces the state and saves it. If the store fails, the error is logged, not thrown. */
+  /** Replaces the current state and saves the new state. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, which is required for changes that are confirmed to a user. Returns
-   * undefined on success. If the state could not be stored, leaves it unchanged and returns the reason.
+   * Replaces the state only if it can be stored immediately, as changes that are confirmed to a user require. Returns undefined on
+   * success. If the state cannot be stored, returns the reason and leaves the state unchanged.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
   readonly problem: () => string | undefined;
-  /** The deliveries in the state. */
+  /** Access to the state's deliveries for the delivery loops. */
   readonly outbox: Outbox;
   readonly moves: StoredMoves;
-  /** Resolves at the next state change. Rejects on abort. */
+  /** Resolves at the next change of the state; rejects only on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   /** Retries a failed save, then closes the store. */
   readonly close: () => void;
@@ -38,10 +38,10 @@ export interface KeeperDeps {
   readonly random: () => number;
 }
 
-/** Backoff for reopening the store, which reads the whole state and is therefore not attempted at every poll. */
+/** Backoff between attempts to reopen a store that failed. Reopening reads the whole state, so it isn't attempted at every poll. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
-/** Describes the saves that have failed since the last successful save. */
+/** The series of failed saves since the last successful save. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;
@@ -64,8 +64,8 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   };
   const save = (next: WatchdogState): void => {
     try {
-      // Reopen the store, because a connection may never work again after a disk error. Each save writes all differences, so the
-      // next successful save also stores the changes of failed saves.
+      // Reopen the store, because SQLite connections may stay broken after a disk error. The next successful save also stores the
+      // changes of failed saves, because each save writes all differences.
       if (failure !== undefined) store.reopen();
       store.save(next);
       if (failure !== undefined)
@@ -94,7 +94,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     for (;;) {
       const deliveries = nextDeliveries(state.alerting.outbox, channel, limit);
       if (deliveries.length > 0) return deliveries;
-      // No change is missed, because nothing runs between the check above and `next`, which registers immediately.
+      // No change can be missed, because `next` registers immediately and nothing runs between the check above and this call.
       await changed.next(signal);
     }
   };

@@ -13,12 +13,12 @@ import { DAY_MS } from "../../platform/base/time.ts";
 
 /** The state that survives a watchdog restart. */
 export interface WatchdogState {
-  /** Each validator's ledger by validator name. Validators that have never been read are absent. */
+  /** Ledgers by validator name. Validators whose nodes have never been read are absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Each validator's poll history by validator name. Validators that have never been polled are absent. */
+  /** Poll histories by validator name. Validators that have never been polled are absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
-  /** Each validator's payments for closed months, oldest first; absent if there are no payments. */
+  /** Payments for closed months by validator name, oldest first; absent if there are none. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
   /** The receivers that have moved, by channel name; absent if no receiver has moved. */
   readonly moves?: ReadonlyMap<string, ChannelMove>;
@@ -32,17 +32,17 @@ export const EMPTY_STATE: WatchdogState = {
 
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the stored state in one transaction. The state is durable once the call returns. `load` must be called first. */
+  /** Replaces the stored state in one transaction. The state is durable once the call returns. Call `load` before the first `save`. */
   readonly save: (state: WatchdogState) => void;
   /**
-   * Opens the store again after a failed save and reads its content, which may or may not include the failed commit. Throws if
-   * the store cannot be read; the next call tries again.
+   * Opens the store again after a failed save, and reads which content it has, because a failed commit may still have been written.
+   * Throws if the store cannot be read; the next call then tries again.
    */
   readonly reopen: () => void;
   readonly close: () => void;
 }
 
-/** Creates a store that keeps the state only in memory. */
+/** Creates a store in memory, whose state is lost when the process ends. */
 export function createMemoryState(): StateStore {
   let stored = EMPTY_STATE;
   return {
@@ -55,13 +55,13 @@ export function createMemoryState(): StateStore {
   };
 }
 
-/** An error that stops the watchdog and that the operator must resolve. */
+/** An error that stops the watchdog, because only the operator can resolve it. */
 export class WatchdogError extends CodedError<
   | { readonly code: "wrong-chain"; readonly expected: string }
   | { readonly code: "state-in-use" | "state-unusable"; readonly folder: string }
 > {}
 
-/** Adds the payment found by a poll's search. */
+/** Adds or replaces a month's payment after a poll's search. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,
@@ -72,8 +72,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the operator has configured a chain other than the chain counted so far, e.g. after a network restart with
- * a new chain id. The previous chain's ledger stays available to reports as "NAME on CHAIN".
+ * Starts a new ledger if the configured chain differs from the counted chain, for example after a network restart with a new chain
+ * id. The previous chain's ledger stays available to reports as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);
@@ -91,9 +91,9 @@ export function onChain(state: WatchdogState, name: string, chainId: string | un
 }
 
 /**
- * Moves the times in a state by `byMs` after the clock has moved by the same amount, so that ongoing periods end neither earlier
- * nor later. Times that people have already seen stay unchanged: starts of alerts, acknowledgements, and past events. `nowMs` is
- * the time before the move.
+ * Shifts the times in a state by `byMs` after the clock was corrected by this amount, so that ongoing periods last neither longer
+ * nor shorter. Times that people have already seen, such as the starts of alerts and past events, stay unchanged. `nowMs` is the
+ * time before the correction.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift: Shift = (atMs) => atMs + byMs;
@@ -115,9 +115,9 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Moves the alerts and histories of a process that ended while its clock was not trusted. It is unknown how much time has passed
- * since the process ended, so no alert is extended. The ledger's times stay unchanged, because they are the chain's times or the
- * best times known.
+ * Shifts the alerts and poll histories of a process that ended with an untrusted clock, as if it had ended just now: the elapsed
+ * time is unknown, and no alert must be extended by it. The ledger's times stay unchanged, because they come from the chain or are
+ * the best known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -133,7 +133,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Applies each rule to the field of the same name. Absent fields stay absent. */
+/** Returns a copy in which each function in the second argument has changed the field of the same name, if present. */
 function changed<T extends object>(
   value: T,
   rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
@@ -169,7 +169,7 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // If blocks were dated by the clock instead of the chain, move their checkpoint as well. The ledger itself corrects blocks
+      // If the clock and not the chain dated the last blocks, move the checkpoint's time too. The ledger itself corrects blocks
       // that were dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
@@ -225,12 +225,12 @@ function shiftAlert(alert: AlertState, shift: Shift): AlertState {
   });
 }
 
-/** A silence that has already started lasts as long as requested. A planned silence keeps its times. */
+/** Shifts a silence that has started, so that its duration stays the same. Returns a planned silence unchanged. */
 function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
   return silence.startsAtMs <= nowMs ? changed(silence, { startsAtMs: shift, endsAtMs: shift }) : silence;
 }
 
-/** Shifts the recorded end of an alert, from which the grace period of its consequences is measured. */
+/** Shifts the recent end of a past alert, because the grace period of its consequences starts there. */
 function shiftPast(past: PastAlert, shift: Shift, nowMs: number): PastAlert {
   return past.resolvedAtMs === undefined || past.resolvedAtMs < nowMs - DAY_MS
     ? past

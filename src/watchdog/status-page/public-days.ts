@@ -11,20 +11,20 @@ import { COMPONENT_SOURCES } from "./status-page-config.ts";
 export const SHOWN_DAYS = 90;
 
 /**
- * A day's state, based on the rate of the blocks with known results: "good" at or above the full-reward boundary, "weak" between
- * the boundaries, and "bad" below both. The state is "unknown" if most of the day is unknown.
+ * A day's state, based on the rate of the blocks with known results. The state is "good" at or above the full-reward boundary,
+ * "weak" between the boundaries, and "bad" below both. The state is "unknown" if most of the day is unknown.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
 export type DayState = (typeof DAY_STATES)[number];
 
-/** One day (UTC) of one component. */
+/** One UTC day of a row on the status page. */
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
   /** Success rate of the blocks with known results; undefined if there are no such blocks. */
   readonly rate: SuccessRate | undefined;
-  /** Fraction of the day so far that is unknown, from 0 to 1. */
+  /** Fraction of the day without known results, from 0 to 1; for today, of the time until now. */
   readonly unknownShare: number;
 }
 
@@ -46,7 +46,7 @@ export function countedFromMs(ledger: LedgerView, source: LedgerSource): number 
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Returns all days shown on the page, oldest first. Blocks with estimated times are treated as unknown. */
+/** Returns the last {@link SHOWN_DAYS} days, oldest first. Blocks with estimated times are treated as unknown. */
 export function publicDays(
   rollups: readonly Rollup[],
   seen: SeenTimes,
@@ -89,7 +89,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
-/** Returns the fraction of a day (of today: up to now) that precedes the start of counting or follows the last reading. */
+/** Returns the fraction of a day that is before counting began or after the last reading. Today ends now. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -118,19 +118,16 @@ export function startOfDay(atMs: number): number {
 
 export interface PublicHistory {
   readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
-  /** The incidents, oldest first. */
+  /** Incidents, halts and gaps, oldest first. */
   readonly incidents: readonly Incident[];
 }
 
 export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 
-/** Halts and gaps shorter than this are not incidents. */
+/** Halts and gaps shorter than this are not shown as incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/**
- * Reads the incidents, halts and gaps in [fromMs, toMs). Scattered bad blocks are left out, because they are not shown to the
- * public.
- */
+/** Reads the incidents, halts and gaps in [fromMs, toMs), without scattered bad blocks, which the public page does not show. */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
@@ -150,7 +147,7 @@ export function readHistory(source: IncidentSource, fromMs: number, toMs: number
   };
 }
 
-/** Joins the histories before and after a point in time. Merges the two parts of an incident that spans that point. */
+/** Joins the histories before and after a point in time, merging the two parts of an incident that spans it. */
 export function joinHistories(
   past: PublicHistory,
   recent: PublicHistory,

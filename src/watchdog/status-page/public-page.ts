@@ -17,7 +17,7 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 
 /**
  * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is stale,
- * because otherwise a page in an open tab, a cache or an exported file would appear to be current.
+ * because a page in an open tab, a cache or an exported file would otherwise appear current.
  */
 const SCRIPT = `"use strict";
 (() => {
@@ -143,12 +143,12 @@ ${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWord
 
 const CELL = 8;
 const HEIGHT = 40;
-/** Bar height for each state. States differ in shape, not just in colour. */
+/** Height of a day's bar for each state. States differ in shape, not just in colour, for readers who cannot tell colours apart. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
-/** Unknown fractions of a day that are smaller than this are not drawn. */
+/** Smallest unknown fraction of a day that is drawn. */
 const LEAST_SHARE = 0.005;
 
-/** Draws one bar per day. The unknown part of a day is outlined above the day's bar. */
+/** Draws the history as one bar per day. The unknown part of a day is outlined above the day's bar. */
 function dayBars(days: readonly PublicDay[], summary: string): Html {
   const bars = (state: DayState): Html | string => {
     const own = days.flatMap((day, index) => (day.state === state ? [bar(day, index)] : []));
@@ -183,7 +183,7 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
   return `${day}: ${formatPercent(rate)} %${unknown}`;
 }
 
-/** Maximum number of days that the summary names. */
+/** Maximum number of days listed by date in the summary. */
 const NAMED = 20;
 
 /** Describes the bars in words: how many days had each state, and which days were not good. */

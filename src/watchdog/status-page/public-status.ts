@@ -11,7 +11,7 @@ import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 import { isSymptom, NO_CAUSE } from "../alerts/miss-causes.ts";
 
-/** A row on the status page. */
+/** A validator's row on the status page, with its days. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
@@ -31,10 +31,10 @@ export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
   readonly present: Pick<Present, "state" | "text">;
-  /** When a node was last read. */
+  /** Wall-clock time at which a node was last read; undefined if none has been read. */
   readonly seenAtMs: number | undefined;
   readonly components: readonly PublicComponent[];
-  /** The validator's incidents, newest first. */
+  /** The validator's most recent incidents, at most {@link MAX_INCIDENTS}, newest first. */
   readonly incidents: readonly PublicIncident[];
   /** The month's pay so far; absent unless amounts are shown. */
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
@@ -43,7 +43,7 @@ export interface PublicValidator {
 /** Maximum number of incidents shown per validator, newest first. */
 const MAX_INCIDENTS = 20;
 
-/** During an outage, an incident is ongoing if its last bad block is no older than this. */
+/** During an outage, an incident whose last bad block is at most this old is shown as ongoing. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
 interface PublicInput {
@@ -58,7 +58,7 @@ interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces a validator's data to the parts that the page shows. */
+/** Reduces a validator's data to the facts that may be public. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const { least } = policyOf(assessment);
@@ -115,7 +115,7 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data, i.e. of the oldest of the validators' last polls; undefined until every validator has been polled. */
+  /** Time of the data, i.e. the oldest of the validators' last polls; undefined until every validator has been polled. */
   readonly asOfMs: number | undefined;
   /** Age, in ms, beyond which the data no longer shows the current state. */
   readonly staleMs: number;
@@ -128,7 +128,7 @@ export function gravest({ validators }: PublicStatus): PublicValidator | undefin
   return validators.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Encodes the page as JSON. Times are in ISO 8601; days are UTC dates. */
+/** Encodes the public status page as JSON. Times are in ISO 8601; days are UTC dates. */
 export function publicJson(status: PublicStatus): JsonObject {
   return {
     title: status.title,
@@ -178,8 +178,7 @@ export function unknownPercent(share: number): string {
 }
 
 /**
- * Public descriptions of incident causes, which name no machines, programs or alerts. The keys are condition names and ledger
- * event kinds.
+ * Public descriptions of incident causes, by condition name or ledger event kind, without names of machines, programs or alerts.
  */
 const WORDS: Readonly<Record<string, string>> = {
   "sidecar-down": "The price service did not respond",
@@ -247,8 +246,8 @@ interface PresentInput {
 }
 
 /**
- * Determines the current state, which is never operational if nothing can be seen, if there were no recent blocks, or while a
- * critical alert is firing or pending. Alerts about the month's pay are ignored, because they do not describe the current state.
+ * Determines the current state. It is not operational if no node can be read, if there were no recent blocks, or while a critical
+ * alert is firing or pending. Alerts about the month's pay are ignored, because they do not describe the present.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

@@ -4,7 +4,7 @@ import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
-/** A validator's rows on the status page, and the source of each row's counts. */
+/** The rows that a validator can have on the status page, and the ledger source of each row's counts. */
 export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
   Record<string, LedgerSource>
 >;
@@ -16,9 +16,9 @@ const COMPONENT_NAMES = ["prices", "votes"] as const satisfies readonly Componen
 export interface ShownValidator {
   /** The validator's name in the configuration. */
   readonly name: string;
-  /** The validator's name on the page. */
+  /** The validator's public name, as shown on the page. */
   readonly title: string;
-  /** The validator's rows, in display order. */
+  /** The components shown for the validator, one row each, in display order. */
   readonly components: readonly ComponentName[];
 }
 
@@ -32,7 +32,7 @@ export interface StatusPageConfig {
   readonly hasAmounts: boolean;
 }
 
-/** Maximum number of validators on one page. The limit keeps the page small, because it shows 90 days per validator. */
+/** Maximum number of validators on the page, which shows 90 days for each and would otherwise become too large. */
 export const MAX_SHOWN = 50;
 
 function titleField() {
@@ -85,7 +85,7 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for each listed validator that is unknown or a duplicate, and if there are too many validators for one page. */
+/** Adds an issue for each listed validator that is unknown or listed twice, and one if there are too many validators for one page. */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;
@@ -109,7 +109,7 @@ interface PageValidator {
   readonly hasVotes: boolean;
 }
 
-/** Returns the status page's settings. If the file has no section for the page, all settings have their default values. */
+/** Converts the configuration file's section to the status page's settings. Without the section, all settings have their default values. */
 export function statusPageOf(
   page: StatusPageFile = statusPageSchema.parse({}),
   all: readonly PageValidator[],

@@ -22,10 +22,10 @@ export interface StatusPageDeps {
   readonly logger: Logger;
   /** Returns a validator's counts from memory, or undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk fails. */
+  /** Returns the counts from memory plus older counts from disk. May throw, for example if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alertHistory: () => readonly PastAlert[];
-  /** Longest normal time between the ends of two polls. */
+  /** Longest time that normally passes between the ends of two polls. */
   readonly pollMs: number;
   readonly intervalMs: number;
 }
@@ -119,7 +119,7 @@ function reply(contentType: string, body: string, cachedSeconds: number): HttpRe
   };
 }
 
-/** Returns a function that recreates its value only if part of the key has changed. */
+/** Returns a function that caches its last value and recreates it only if an element of the key has changed. */
 function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
   return (key, create) => {
@@ -163,15 +163,12 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday. All days from yesterday on are in memory. */
+/** Returns the start of yesterday (UTC), since when all counts are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/**
- * Creates a function that returns the history before yesterday. The history is read again after an hour, because gaps may have been
- * filled since.
- */
+/** Creates a function that returns the history before yesterday. It is cached for an hour, because backfills may change it. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {
@@ -189,7 +186,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
       known.set(validator, { cutMs, atMs: nowMs, past });
       return past;
     } catch {
-      // Fall back to the data in memory, because the page is needed most when something fails, e.g. the disk that stores the state.
+      // Fall back to the data in memory, because the page is needed most when something fails, such as the disk.
       return found?.past ?? read(deps.ledger(validator));
     }
   };
@@ -229,7 +226,7 @@ function presentNow(
 
 interface ExportedValidator extends IncidentSource {
   readonly policy: Policy;
-  /** The current month's assessment. */
+  /** The current month's assessment as of the last poll. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
   /** The pending alerts; absent if the watchdog's version is too old to report them. */
@@ -244,10 +241,10 @@ interface ExportedState {
   readonly validators: readonly ExportedValidator[];
 }
 
-/** If the last poll is older than this, it no longer shows the current state. */
+/** A last poll older than this is stale and no longer describes the current state. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** Age of the data beyond which an exported file is considered old, because the file should be replaced regularly. */
+/** Data in an exported file is marked as old at this age, because the file should be replaced regularly. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
@@ -260,7 +257,7 @@ export function exportedStatus(config: StatusPageConfig, state: ExportedState): 
   };
 }
 
-/** Creates one validator's part of the page. `data` is undefined if the watchdog does not report the validator. */
+/** Creates the public data of one validator. `data` is undefined if the watchdog does not report the validator. */
 function exported(
   shown: ShownValidator,
   data: ExportedValidator | undefined,

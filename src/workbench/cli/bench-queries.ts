@@ -5,7 +5,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { forOptionalModule } from "../../localnet/cli/chain-connection.ts";
 import { message, messageCommands, type MessageGroup } from "../../localnet/cli/module-tx.ts";
 
-/** `relaywatch query MODULE`, for workbench modules. */
+/** Queries of the workbench modules, as `relaywatch query MODULE`. */
 const BENCH_QUERIES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Query",
@@ -81,14 +81,14 @@ const BENCH_QUERIES = {
     "print the prices and exceptions for a chain without a fee market",
   ),
   dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other fee denominations"),
-  /** Params of the ICS-27 host: accounts on this chain that other chains control. */
+  /** Params of the ICS-27 host module, which lets other chains control accounts on this chain. */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
     "print whether other chains may control accounts, and which messages they may send",
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, the error explains how to add it. */
+/** Returns a function that creates `relaywatch query NAME`. On a chain without the module, the error explains how to add it. */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }
@@ -100,12 +100,12 @@ function params(service: string, description: string): QueryGroup {
 const IF_ABSENT =
   "a local chain has this module if started with --contract or --profile deployed, or if its --chain-config lists it in local.modules";
 
-/** Creates a command for a workbench module. If the chain lacks the module, the error explains how to add it. */
+/** Makes a workbench module's command explain, on a chain without the module, how to add the module. */
 function benchCommand(create: (context: CliContext) => Command): (context: CliContext) => Command {
   return (context) => create(forOptionalModule(context, IF_ABSENT));
 }
 
-/** `relaywatch tx MODULE`, for workbench modules. */
+/** Messages of the workbench modules, as `relaywatch tx MODULE`. */
 const BENCH_MESSAGES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Msg",
@@ -176,7 +176,7 @@ const BENCH_MESSAGES = {
   },
 } as const satisfies Readonly<Record<string, MessageGroup>>;
 
-/** Returns a function that creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it. */
+/** Returns a function that creates `relaywatch tx NAME`. On a chain without the module, the error explains how to add it. */
 export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
   return benchCommand(messageCommands(BENCH_MESSAGES[name]));
 }

@@ -71,7 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/** Returns failed Wasm calls and the functions that were running in them. Empty if no call failed or no profile can be made. */
+/** Formats failed Wasm calls and the functions running in them, or returns "" if no call failed or the node cannot make a profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -80,7 +80,7 @@ async function stacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // Ignore other errors, because the caller reports the transaction's error.
+    // Ignore errors other than an abort, because the caller reports the transaction's error.
     if (signal.aborted) throw error;
     return "";
   }
@@ -102,7 +102,7 @@ function stacksText({ failures }: ProfileReport): string {
 
 const MAX_ROWS = 25;
 
-/** Formats the places with the highest gas of their own, in the chain's gas, followed by the stacks of failed calls. */
+/** Formats the places that used the most gas themselves, in the chain's gas, followed by the stacks of failed calls. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

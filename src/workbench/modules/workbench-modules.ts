@@ -11,7 +11,7 @@ import { createParamsOnlyModules } from "./params-only/modules.ts";
 import { createTokenFactoryModule } from "./tokenfactory/module.ts";
 import type { AddedModules, ChainParts } from "../../localnet/chain/module-set.ts";
 
-/** Modules of the deployed chain that contracts use, but that a localnet does not need. */
+/** Modules of the deployed chain that contracts may need, but without which a localnet can run. */
 export const WORKBENCH_MODULES = {
   names: [
     "feerefunder",
@@ -46,7 +46,7 @@ function createWorkbenchModules(parts: ChainParts): AddedModules {
     burnFees: feeBurner.burnFees,
     transfers: {
       within: tokenFactory.escrowMiddleware,
-      // For a transfer to a contract, the hooks change the receiver before the limiter sees the transfer.
+      // The hooks run before the limiter: they change the receiver of a transfer that calls a contract.
       outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
     },
     bindings: [

@@ -1,14 +1,12 @@
-/**
- * Maximum length of a demangled name. Because of back references, even a short mangled name can expand to an arbitrarily long name.
- */
+/** Maximum length of a demangled name in characters. Back references let even a short mangled name expand to an arbitrarily long name. */
 const MAX_LENGTH = 2_000;
 /** Maximum nesting depth in a mangled name. */
 const MAX_DEPTH = 100;
 
 /**
- * Returns the name of a Rust function as in its source, without compiler hashes. Supports both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). From any other name, only LLVM's
- * suffix `.llvm.…` is removed.
+ * Returns a Rust function's name as in the source code, without compiler hashes. Supports both of Rust's mangling schemes,
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Removes only LLVM's suffix `.llvm.…`
+ * from all other names.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");
@@ -29,7 +27,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   C: ",",
 };
 
-/** Parses a legacy name without its prefix, e.g. `4core3fmt5Write17h0123456789abcdef`. */
+/** Parses a legacy name without its prefix, such as `4core3fmt5Write17h0123456789abcdef`. */
 function demangleLegacy(text: string): string | undefined {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -59,7 +57,7 @@ function unescapeLegacy(part: string): string {
     });
 }
 
-/** Thrown if a name does not use the v0 scheme or exceeds a limit. */
+/** Thrown for a name that does not use the v0 scheme or that exceeds a limit. */
 class NotMangledError extends Error {}
 
 function demangleV0(text: string): string | undefined {
@@ -95,12 +93,12 @@ const BASIC_TYPES: Readonly<Record<string, string>> = {
   z: "!",
 };
 
-/** Demangles a name in Rust's "v0" mangling scheme (RFC 2603), without the name's prefix. */
+/** Demangles a name in Rust's "v0" mangling scheme (RFC 2603). The name must be given without its prefix. */
 class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including characters read through back references. The number is limited to bound the work. */
+  /** Number of characters read, including characters that back references read again. A limit on this number bounds the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -109,7 +107,7 @@ class V0Reader {
 
   symbol(): string {
     const path = this.path(true);
-    // Skip the instantiating crate of a generic function.
+    // Ignore the crate that instantiated a generic function, which follows the function's own path.
     if (this.at < this.text.length) this.path(true);
     if (this.at < this.text.length) throw new NotMangledError();
     return path;
@@ -226,7 +224,7 @@ class V0Reader {
     return Number(digits);
   }
 
-  /** Reads a base-62 number, in which `_` is 0 and `0_` is 1. */
+  /** Reads a base-62 number, where `_` means 0 and `0_` means 1. */
   private base62(): number {
     let value = 0;
     for (let count = 0; ; count++) {

@@ -4,20 +4,20 @@ import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** A place's total VM gas in a profile. */
+/** VM gas of all nodes in a profile with the same kind and name. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
   /** Gas used by the place itself, excluding places that it called. */
   self: bigint;
-  /** Gas of the place and all places that it called. A recursive function's gas is counted only once. */
+  /** Gas used by the place and everything that it called. A recursive function's gas is counted only once. */
   total: bigint;
 }
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas of a node and all its descendants. The tree must not change afterwards, because sums are cached. */
+/** Returns the gas of a node and all its descendants. The sums are cached, so the tree must not change afterwards. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up gas by each place's kind and name. Places are sorted by their own gas, highest first. */
+/** Adds up a profile's gas by place, i.e. by kind and name. Sorts places by their own gas, highest first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -47,12 +47,12 @@ export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   return [...known.values()].toSorted((a, b) => ascending(b.self, a.self) || ascending(b.total, a.total));
 }
 
-/** Converts VM gas to the chain's gas with three decimals, e.g. "1234.567". */
+/** Converts VM gas to the chain's gas with three decimals, as in "1234.567". */
 export function chainGasText(vmGas: bigint): string {
   return withDecimals((vmGas * 1000n) / GAS_MULTIPLIER, 3, vmGas < 0n);
 }
 
-/** Formats a fraction as a percentage with one decimal, e.g. "12.3". */
+/** Formats a fraction as a percentage with one decimal and without a percent sign, as in "12.3". */
 export function percentText(part: bigint, whole: bigint): string {
   if (whole <= 0n) return "0.0";
   const thousandths = (part * 1000n) / whole;
@@ -66,14 +66,14 @@ function withDecimals(scaled: bigint, decimals: number, isNegative: boolean): st
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Minimum width of a drawn place, in SVG units. Narrower places are omitted. */
+/** Minimum width, in SVG units, of a place that the flame graph shows; narrower places are omitted. */
 const LEAST_WIDTH = 0.8;
-/** Maximum numbers of rows and places to draw. */
+/** Maximum numbers of rows and places in the flame graph. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/** Returns the node at a path of child indices from the root, e.g. "2.0.1". An empty path selects the whole profile. */
+/** Returns the node at a path of child indices from the root, such as "2.0.1", where an empty path selects the root. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
@@ -89,8 +89,8 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. A place's width is proportional to its gas. Callees are drawn below their caller. `href`
- * returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
+ * Renders a profile as a flame graph, in which each place's width is proportional to its gas, and callees are below their caller.
+ * `href` returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;

@@ -3,7 +3,7 @@ import { demangle } from "./demangle.ts";
 
 /** Kinds of nodes in a gas profile. */
 export const GAS_PLACES = [
-  // A transaction, or one of its steps.
+  // A whole transaction, or one of the steps in which it is processed.
   "step",
   // A message, contract call, reply or query.
   "message",
@@ -13,56 +13,56 @@ export const GAS_PLACES = [
   "wasm",
   "function",
   "host",
-  // Gas with no places below it: store accesses of one kind, instances, or rounding differences.
+  // Gas without further places below: store accesses of one kind, contract instances, or rounding differences.
   "storage",
   "cost",
 ] as const;
 
 export type GasPlace = (typeof GAS_PLACES)[number];
 
-/** A place that used gas. Gas is VM gas, of which 140,000 units equal one unit of the chain's gas. */
+/** A place in the call tree with the gas that it used. All gas figures are in VM gas; 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas used by the place itself, excluding its children. Negative only if gas is given back, e.g. because of rounding. */
+  /** Gas used by the place itself, excluding its children. Can be negative only if gas is given back, for example due to rounding. */
   self: bigint;
   readonly children: GasNode[];
-  /** The error with which the place ended, if any. */
+  /** Error with which the call at this place ended, if any. */
   error?: string;
 }
 
-/** A call to Wasm code that failed. */
+/** A failed call to Wasm code, with the functions that were running. */
 export interface WasmFailure {
   readonly error: string;
   /** Names of the functions that were running, innermost first. */
   readonly stack: readonly string[];
 }
 
-/** A transaction's gas by place. The VM gas of `root` and all its descendants adds up to `gasUsed` times 140,000. */
+/** A transaction's gas usage as a tree of places. The VM gas of all nodes adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
   /** Gas used, in units of the chain's gas. */
   readonly gasUsed: bigint;
   readonly root: GasNode;
-  /** Failed calls to Wasm code, in call order. */
+  /** Failed calls to Wasm code, in the order of the calls. */
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. Any further places below a parent are combined into one node. */
+/** Maximum number of nodes in a profile. Further places below a parent are combined into one node. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. Any deeper places below a parent are combined into one node. */
+/** Maximum depth of a node in the tree. Deeper places below a parent are combined into one node. */
 const MAX_DEPTH = 150;
-/** Maximum number of failures. A transaction ends at its first failure unless a contract handles the failure. */
+/** Maximum number of failed Wasm calls to record. A transaction has more than one failure only if contracts handle failures. */
 const MAX_FAILURES = 16;
 
-/** Name of the node that combines all places beyond the limits. */
+/** Name of the nodes that combine places beyond the limits. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds a profile's tree. Callers enter and leave places in call order. */
+/** Builds a profile's tree from calls that enter and leave places, in the order of execution. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
-  /** Total gas of all nodes. */
+  /** Sum of the VM gas recorded at all nodes so far. */
   total = 0n;
   /** Number of function calls within Wasm code. */
   calls = 0;
@@ -83,13 +83,13 @@ export class GasRecorder {
     return this.stack.length;
   }
 
-  /** Enters a place and creates a new node for it. */
+  /** Enters a place, for which a new node is added below the current place. */
   enter(place: GasPlace, name: string): void {
     const parent = this.current();
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
-  /** Enters a place for which the parent has a single node, identified by `key`. `name` is called only to create the node. */
+  /** Enters a place that has a single node per parent, identified by `key`. Calls `name` only to create that node. */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
   }
@@ -104,7 +104,7 @@ export class GasRecorder {
     this.total += gas;
   }
 
-  /** Adds gas to the leaf node with this name below the current place. */
+  /** Adds gas to a leaf node below the current place. Each place and name has a single leaf. */
   addBelow(place: GasPlace, name: string, gas: bigint): void {
     const node = this.mergedNode(this.current(), place, { key: name, name: () => name });
     node.calls += 1;
@@ -151,7 +151,7 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node below `parent` that combines all places beyond the limits. If `parent` is such a node, returns `parent`. */
+  /** Returns the child of `parent` that combines places beyond the limits, or `parent` itself if it already is such a node. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -166,12 +166,12 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in a profile. Profiling this many calls takes about ten seconds. A transaction with all of a
- * block's gas could make a thousand times as many calls.
+ * Maximum number of function calls in a profile, which take about ten seconds to profile. A transaction with all of a block's gas
+ * could make a thousand times as many calls.
  */
 const MAX_CALLS = 20_000_000;
 
-/** Thrown if a transaction calls more functions than a profile allows. */
+/** Thrown if a transaction makes more function calls than a profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
     super(`too many function calls for a profile (more than ${MAX_CALLS})`);
@@ -182,14 +182,14 @@ export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }
 
-/** Profiles a contract call. At each event, adds the gas used since the previous event to the function that was running. */
+/** Profiles the gas of a contract call. At each event, the gas used since the previous event is added to the function that was running. */
 class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
   private readonly call: TracedCall;
-  /** Running functions by index and host functions by name, innermost last. */
+  /** Running calls, innermost last: functions by index, host functions by name. */
   private readonly running: (number | string)[] = [];
   private readonly depth: number;
-  /** VM gas used inside the VM up to the last event. */
+  /** VM gas that the VM had used at the last event. */
   private used = 0n;
   private failedIn: readonly (number | string)[] | undefined;
 

@@ -2,27 +2,27 @@ import type { PROFILE_FORMATS, ProfileRequest } from "../../localnet/cli/gas-rep
 import { isRecord, JsonField, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { GAS_PLACES, type GasNode, type WasmFailure } from "./gas-recorder.ts";
 
-/** Path of the `abci_query` for profiles, which only a local chain's node serves. */
+/** Path of the `abci_query` that returns profiles. Only a local chain's node serves this path. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
-/** Gas of a transaction or query, by place. */
+/** A profile of a transaction or query: its result, and its gas by place. */
 export interface ProfileReport {
-  /** Height of the transaction's block. Null for a query or simulation. */
+  /** Height of the transaction's block; null for a query or a simulation. */
   readonly height: bigint | null;
-  /** Result code; 0 on success. */
+  /** Result code of the transaction or query, which is 0 on success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Gas used, in units of the chain's gas. The VM gas of all places adds up to 140,000 times `gasUsed`. */
+  /** Gas that the transaction or query used, in the chain's units. The VM gas of all places adds up to 140,000 times `gasUsed`. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Maximum depth accepted by {@link parseProfileReport}. A local node writes at most about 20,000 places in 150 levels. */
+/** Maximum depth of a place that {@link parseProfileReport} accepts. A local node writes at most about 20,000 places in 150 levels. */
 const MAX_DEPTH = 400;
 
-/** Formats a report as JSON, which is also the profile format `json`. The gas of each place is VM gas. */
+/** Formats a report as JSON, which is also the profile format `json`. The places' gas is in VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -49,7 +49,7 @@ function nodeJson({ place, name, calls, self, error, children }: GasNode): JsonO
   };
 }
 
-/** Parses the output of {@link profileReportJson}. Throws if the value has any other format. */
+/** Parses the output of {@link profileReportJson}. Throws if the value is not a valid report. */
 export function parseProfileReport(value: unknown): ProfileReport {
   const json = new JsonField(value, "", wrongField);
   const height = json.member("height");
@@ -100,7 +100,7 @@ export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }
 
-/** Parses a profile request. Undefined if the value has any other format. */
+/** Parses a profile request, or returns undefined if the value is not a valid request. */
 export function parseProfileRequest(value: unknown): ProfileRequest | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, hash, tx, path, request } = value;
@@ -119,8 +119,8 @@ export function formatOfFile(file: string): ProfileFormat {
 }
 
 /**
- * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Neither format can represent negative gas, so both omit
- * gas that is given back, which is less than one unit of the chain's gas per Wasm call.
+ * Formats a profile. The formats `speedscope` and `folded` use VM gas as unit. Neither can represent negative gas, so both omit gas
+ * that is given back, which is less than one unit of the chain's gas per Wasm call.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {
@@ -150,7 +150,7 @@ interface SpeedscopeEvent {
 function speedscope({ root }: ProfileReport, title: string): Readonly<Record<string, unknown>> {
   const frames = new Map<string, number>();
   const events: SpeedscopeEvent[] = [];
-  // The gas of a transaction is far below 2^53.
+  // A plain number is exact, because a transaction's VM gas is far below 2^53.
   let at = 0;
   const visit = (node: GasNode): void => {
     const name = frameName(node);

@@ -30,10 +30,10 @@ type ProfileErrorFacts =
   | { readonly code: "profile-too-large" }
   | { readonly code: "profile-bad-request" };
 
-/** Thrown if a profile cannot be made. */
+/** Thrown if a transaction, query or simulation cannot be profiled. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-/** The application and blocks of a node, and the profiler to which the application reports. */
+/** A node's application and blocks, and the profiler that records the application's gas. */
 interface ProfileDeps {
   readonly app: Pick<abci.Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
@@ -43,12 +43,12 @@ interface ProfileDeps {
 }
 
 /**
- * Factor by which a profile's time limit exceeds a query's. The factor is small because the chain makes no blocks while a profile
- * is being made.
+ * Factor by which a profile's time limit exceeds a query's time limit. The factor is small, because the chain makes no blocks until
+ * the profile is complete.
  */
 const PROFILE_TIME = 2;
 
-/** Reruns a transaction or query without changing any state, and profiles it. Throws {@link ProfileError}. */
+/** Profiles a transaction or query by running it again without changing any state. Throws {@link ProfileError}. */
 function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
@@ -91,9 +91,7 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/**
- * Reruns a block and profiles its last transaction. Undefined if the state before the block is not stored or no block gas is left.
- */
+/** Reruns a block and profiles its last transaction, or returns undefined without the state before the block or without block gas. */
 export function profileLastTx(
   block: abci.FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -137,18 +135,18 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
 }
 
 /**
- * Returns a block's request, with transactions up to `index`. Undefined if parts of the block are not stored. Evidence is never
- * stored; if evidence affected the block, {@link requireSame} rejects the rerun.
+ * Returns a block's request with only the transactions up to `index`, or undefined if parts of the block are not stored. Evidence
+ * is never stored: if it affected the block, {@link requireSame} rejects the rerun.
  */
 function blockUpTo(store: BlockStore, height: bigint, index: number): abci.FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
-  // Before the first block, no validator set has signed.
+  // The first block has no voters, because no validator set has signed before it.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
   return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
-/** Throws {@link ProfileError} if the rerun's results differ from the block's results, because the profile would then be wrong. */
+/** Throws {@link ProfileError} if the rerun's results differ from the block's results, because the profile would be wrong. */
 function requireSame(store: BlockStore, height: bigint, results: readonly abci.TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -174,7 +172,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Handles an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
+/** Handles an `abci_query` on {@link PROFILE_PATH}, whose request and response are JSON. */
 function queryProfile(
   { data }: abci.QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
@@ -206,26 +204,26 @@ export function createGasProfiles() {
     makeProfile(request, node ?? unreachable("a profile before the node is ready"));
   return {
     tracer: profiler.tracer,
-    /** Returns the node's additional `abci_query` path for profiles. */
+    /** Returns the `abci_query` path that the node must serve for profiles. Also sets the `parts` that `make` uses. */
     queries: (parts: Omit<ProfileDeps, "profiler">): NodeQueries => {
       node = { ...parts, profiler };
       return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
     },
-    /** Profiles a transaction or query by running it again. Throws `ProfileError`. The node must be ready. */
+    /** Profiles a transaction or query by running it again. Throws `ProfileError`. Call `make` only once the node is ready. */
     make,
   };
 }
 
-/** Result of a rerun transaction or query, and its gas by place. */
+/** Result of a transaction or query that was run again, and its gas by place. */
 export interface Profiled<T> {
   readonly result: T;
   readonly profile: GasProfile;
 }
 
-/** Breaks down a transaction's gas by place, only on request and without affecting the transaction's result. */
+/** Records a transaction's gas by place, only on request and without affecting the transaction's result. */
 export type Profiler = ReturnType<typeof createProfiler>;
 
-/** Creates a profiler. A single variable for the recorder is safe, because all code that uses it is synchronous. */
+/** Creates a profiler. One variable holds the current recorder, which is safe because all code that uses it is synchronous. */
 export function createProfiler() {
   let recorder: GasRecorder | undefined;
   return {
@@ -235,7 +233,7 @@ export function createProfiler() {
       span: (context, kind, name, work) =>
         recorder === undefined ? work(context) : runSpan(recorder, context, { kind, name: name() }, work),
     } satisfies GasTracer,
-    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down. If it returns undefined, the recorded gas is used. */
+    /** Calls `run` and records its gas. `gasUsedBy` returns the gas that the places must add up to, or undefined for the recorded gas. */
     record: <T>(name: string, run: () => T, gasUsedBy: (result: T) => bigint | undefined): Profiled<T> => {
       const outer = recorder;
       const own = new GasRecorder(name);
@@ -293,7 +291,7 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/** Descriptors of gas that has already been recorded elsewhere: by Wasm code in a call, or by work with its own gas meter. */
+/** Cost descriptors of gas that is already recorded elsewhere: by Wasm code in a call, or by work with its own gas meter. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",

@@ -123,6 +123,6 @@ describe("the expressions", () => {
 
   it("name an unknown metric as an error", () => {
     expect(known.has("oracle_watchdog_alert_fires")).toBe(false);
-    expect(() => promqlSelectors("sum(rate(a[5m])")).toThrow("not PromQL");
+    expect(() => promqlSelectors("sum(rate(a[5m])")).toThrow("invalid PromQL");
   });
 });

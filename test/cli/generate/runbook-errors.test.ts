@@ -151,7 +151,7 @@ describe("the check of a runbook", () => {
       "oracle_watchdog_last_pol",
       /there is no metric oracle_watchdog_last_pol; did you mean oracle_watchdog_last_poll/,
     ],
-    ["sum(up", /not PromQL at \d+: sum\(up/],
+    ["sum(up", /invalid PromQL at offset \d+: sum\(up/],
   ])("names what is wrong with the query %s", async (query, expected) => {
     const errors = await errorsAfter(withSentence(`See \`${query}\`.`, `queries:\n  - ${query}\n`));
     expect(errors).toEqual([expect.stringMatching(expected)]);

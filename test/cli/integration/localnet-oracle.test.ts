@@ -184,7 +184,7 @@ describe("the month's payment", () => {
     );
     // Each first block of a month pays for the month before.
     expect(paid.map(({ time }: { time: string }) => time.slice(0, 10))).toEqual(
-      [lastDay, ...firstDays].reverse(),
+      [lastDay, ...firstDays].toReversed(),
     );
     expect(params.reward_quote).toEqual({ amount: "3000", asset: "USD" });
     const { result } = await get(portsAt(lease.offset).localRpc, `/block_results?height=${paid[0].height}`);

@@ -330,15 +330,15 @@ These nodes serve all uses:
 
 ${complete.join("\n")}
 
-If one of the following nodes is the only endpoint, the relayer lacks some uses. It reports the reason in \`/readyz\`, on its page and in its
-log; the last column quotes part of the reason. A second endpoint that can serve the use is tried in the same read, so nothing is lost or
-sent twice.
+If one of the following nodes is the only endpoint, the relayer lacks some uses. The relayer reports the reason in \`/readyz\`, on its page
+and in its log; the last column quotes part of the reason. If a second endpoint can serve the use, the relayer tries it in the same read,
+so nothing is lost or sent twice.
 
 | kind of node | lacks | reason |
 |---|---|---|
 ${rows.join("\n")}
 
 If a node has no complete transaction index, the relayer makes one call per block instead of one search. [answers.ts](../src/cosmos/client/answers.ts) lists
-the texts, codes and statuses that mean "cannot", "cannot now" or "wrong request".
+the error texts, codes and HTTP statuses that mean "cannot", "cannot now" or "wrong request".
 `;
 }

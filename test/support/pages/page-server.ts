@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/platform/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { Secret } from "../../../src/platform/base/secret.ts";
 import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
@@ -17,13 +17,15 @@ export interface PageServerOptions {
   readonly routes?: readonly HttpRoute[];
   readonly token?: Secret;
   readonly port?: number;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
   /** Default: "A daemon". */
   readonly heading?: string;
 }
 
 /** Serves pages whose contents the caller chooses. */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
-  const { pages, routes = [], token, port = 0, heading = "A daemon" } = options;
+  const { pages, routes = [], token, port = 0, heading = "A daemon", clock = systemClock } = options;
   const frame = {
     heading,
     version: "1.0.0",
@@ -35,7 +37,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
       name: "page",
       listen: { host: "127.0.0.1", port },
       portOption: "none",
-      routes: [...livePageRoutes({ frame, pages }, systemClock), ...routes],
+      routes: [...livePageRoutes({ frame, pages }, clock), ...routes],
       ...(token === undefined ? {} : { token }),
     },
     { logger: silentLogger },

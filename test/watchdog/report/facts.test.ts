@@ -142,11 +142,11 @@ describe("incidents", () => {
     const down = alert("sidecar-down", 0.5, undefined, ["all-prices-missing"]);
     const contents = { hours: [hour(0, 30n)], misses: [missRange(1800, 0n, 30n)] };
     const causesWith = (...pending: readonly AlertEpisode[]): readonly string[] => {
-      const alerts = pending.map(({ alert: name, sinceMs, inhibits }) => ({
+      const states = pending.map(({ alert: name, sinceMs, inhibits }) => ({
         rule: { condition: { ...condition(name), inhibits } },
         state: { phase: "pending" as const, sinceMs },
       }));
-      const watched = { validator: "validator", alerts, assessment: undefined };
+      const watched = { validator: "validator", alerts: states, assessment: undefined };
       const source = incidentSourceOf(watched, ledgerViewOf(contents), []);
       return incidentsOf(source, START, START + HOUR).map(({ cause }) => cause);
     };

@@ -51,10 +51,10 @@ longest time from a failure's start; a dash means that no such notification was 
 `;
 
 const FOOT = `
-- **A loss of 3 % all month never pages**, because it only costs part of the pay. It opens a ticket within hours.
+- **A loss of 3 % all month never pages**, because it costs only part of the pay. This loss opens a ticket within hours.
 - **A loss of 9 % from the 11th on** opens a ticket within a day, and pages a week before all pay is lost.
 - Usually, one alert about the cause pages, with reminders after 1, 5 and 13 hours and then daily. If only some calls fail (restarts, a slow
-  sidecar), that alert is the six-hour burn rate.
+  sidecar), the paging alert is the six-hour burn rate.
 `;
 
 describe("generated months", () => {

@@ -20,19 +20,19 @@ export interface EventSessionOptions {
   readonly endpoint: string;
   /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
-  /** Subscriptions, in CometBFT's query language. */
+  /** Queries to subscribe to, in CometBFT's query language. */
   readonly queries: readonly string[];
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
   /** Maximum time without a frame of any kind, including pongs; must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Maximum time without an event; must exceed the block time. */
+  /** Maximum time without an event, in ms, which must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping. If this function returns the name of a better endpoint, the session ends. */
+  /** Called before each ping; returns a better endpoint's name to end the session, or undefined to continue the session. */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -75,7 +75,7 @@ export async function runEventSession(
 
 type EventSocket = Pick<WebSocket, "send" | "ping" | "terminate">;
 
-/** Callbacks for a connection. No callback runs after `onClosed`. */
+/** Callbacks that receive a connection's messages and its end. No callback runs after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
   /** Called when a ping or pong frame arrives. */
@@ -195,11 +195,11 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);
     if (query === undefined) return;
-    // A second cancellation during the renewal must not start another one.
+    // A second cancellation during the renewal must not start a second renewal.
     subscriptions.delete(id);
     deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      // Report the gap after the renewal. A reader that reads the state upon this notice misses nothing, because later changes
+      // Report the gap only after the subscription is renewed. A reader that then reads the state misses nothing, because later changes
       // arrive as events.
       () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
@@ -250,8 +250,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
      * Both deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
-     * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal that.
-     * With a subscription to block headers, every block produces an event, so the second deadline must exceed the block time.
+     * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal this
+     * state. A subscription to block headers yields one event per block, so the deadline for events must exceed the block time.
      */
     checkDeadlines: (): void => {
       const nowMs = deps.clock.monotonicMs();

@@ -8,8 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A notice from a subscription. `connected` arrives whenever a new connection has subscribed to all queries. `missed` means that
- * events may have been lost, so the reader must read the chain's state again.
+ * A chain event, or a change in the subscription's connection. `connected` arrives whenever a new connection has subscribed to all
+ * queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -28,7 +28,7 @@ export type ChainNotice =
 export interface ChainSubscription {
   /** Runs until the signal aborts, and reconnects after connection errors. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Removes and returns the oldest notice, after waiting for one if the queue is empty. Supports only one reader. */
+  /** Removes and returns the oldest notice, after waiting for one if the queue is empty. Only one reader may wait at a time. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
@@ -50,10 +50,10 @@ export function createNoticeQueue(capacity: number) {
   return { offer, next: queue.take };
 }
 
-/** A decoded WebSocket frame, where `id` is the id of the request to which the frame belongs, or -1 if there is no such request. */
+/** A decoded WebSocket frame from a node. `id` is the id of the request that the frame responds to, or -1 if there is none. */
 export type EventFrame = { readonly id: number } & (
   | { readonly kind: "response"; readonly result: unknown }
-  /** Error response to a request, or the cancellation of the subscription with this id. */
+  /** The request with this id failed, or the node cancelled the subscription that this request created. */
   | { readonly kind: "error"; readonly rpcCode: number; readonly data: string }
   | DecodedEvent
 );
@@ -64,7 +64,7 @@ export type DecodedEvent =
   | { readonly kind: "ignored"; readonly reason: string }
   | { readonly kind: "unreadable"; readonly error: ClientError };
 
-/** Decodes a frame's text. Throws `bad-answer` if the text is not a JSON-RPC response. */
+/** Decodes the text of a WebSocket frame. Throws `bad-answer` if the text is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
   const response = parseRpcResponse(parseJson(source), endpoint);

@@ -9,11 +9,11 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one endpoint. Only one endpoint is used at a time; after a failure, the next one is tried. */
+  /** Endpoints to connect to, at least one. Only one endpoint is used at a time; after a failure, the next endpoint is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * Endpoint names, best first (`EndpointPool.order`). The subscription moves to the best endpoint once that endpoint has been the
-   * best for `moveAfterMs`. By default, it uses the order of `endpoints` and never moves.
+   * Returns the endpoints' names, best first (see `EndpointPool.order`). The subscription moves to the best endpoint once that
+   * endpoint has been the best for `moveAfterMs`. By default, it uses the order of `endpoints` and never moves.
    */
   readonly order?: () => readonly string[];
   /** Id of the chain that every endpoint must serve, or undefined to accept any chain. */
@@ -26,7 +26,7 @@ export interface SubscriptionOptions {
 
 const DEFAULT_SUBSCRIPTION_LIMITS = {
   deadlineMs: 10_000,
-  // CometBFT closes a connection after 30 s of silence. These values detect a dead connection in half that time.
+  // CometBFT closes a connection after 30 s of silence. With these defaults, the client detects a dead connection within 15 s.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 30_000,
@@ -44,7 +44,7 @@ export type SubscriptionLimits = typeof DEFAULT_SUBSCRIPTION_LIMITS;
 
 const SOCKET_LIMITS = { connectTimeoutMs: 2_500, maxFrameBytes: 64 * 1024 * 1024 };
 
-/** Creates a subscription whose first connection is opened by `run`. Throws `bad-endpoint` for an invalid URL. */
+/** Creates a subscription whose first connection is opened by `run`. Throws `bad-endpoint` for an invalid endpoint URL. */
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
   deps: Pick<ChainClientDeps, "clock" | "random" | "logger">,
@@ -113,8 +113,8 @@ export function createWebSocketSubscription(
 }
 
 /**
- * Creates a route picker, which returns every route once per round of connection attempts. `order` returns endpoint names, best
- * first.
+ * Creates a picker that chooses the route for each connection attempt, and returns every route once per round. `order` returns
+ * endpoint names, best first.
  */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
@@ -124,9 +124,7 @@ export function createRoutePicker<T extends { readonly name: string }>(
   return {
     /** Starts a new round, in which every route may be tried again. */
     restart: (): void => tried.clear(),
-    /**
-     * Returns the best route not yet tried in this round, or of a new round once all were tried. Undefined if there are no routes.
-     */
+    /** Returns the best route not yet tried in this round, and starts a new round once all were tried. Returns undefined without routes. */
     next: (): T | undefined => {
       if (tried.size === routes.length) tried.clear();
       const rest = routes.filter((route) => !tried.has(route));

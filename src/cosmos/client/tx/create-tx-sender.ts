@@ -14,7 +14,7 @@ import { createMutex } from "../../../platform/base/waits.ts";
 import type { BroadcastResult, Confirmation, FlightTx, TxDraft, TxSender } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Returns the gas price to offer instead of the chain's price. */
+  /** Overrides the chain's gas price: returns the price to offer for a gas limit. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
     /** Time between polls for a transaction; 500 ms by default. */
@@ -36,7 +36,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   const { clock, client, logger } = deps;
   const sends = createMutex();
 
-  /** Calls `read` until it returns a value. Throws `timeout` at the deadline, even if no node has responded. */
+  /** Calls `read` every `pollMs` until it returns a value. Throws `timeout` if there is none by the deadline. */
   const poll = async <T>(
     read: () => Promise<T | undefined>,
     consequence: string,
@@ -64,7 +64,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result ?? { kind: "skipped", reason: "not broadcast" };
   };
 
-  /** Returns true once a new block has arrived and earlier transactions that nobody waits for are final. */
+  /** Confirms transactions in flight, then returns true if the window is open, i.e. the account's next sequence is certain. */
   const isOpen = async (signal: AbortSignal): Promise<true | undefined> => {
     const { latestHeight } = await client.status(signal);
     await window.confirm(latestHeight, signal);
@@ -72,8 +72,8 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   };
 
   /**
-   * Broadcasts a transaction, and broadcasts it once more if the sequence was uncertain. If the node refuses it with a JSON-RPC
-   * error, throws that error.
+   * Broadcasts a transaction, and broadcasts it once more if the sequence was uncertain. Throws the node's JSON-RPC error if the
+   * node refuses the transaction with one.
    */
   const broadcast = async (draft: TxDraft, signal: AbortSignal): Promise<BroadcastResult> => {
     let result = await broadcastOnce(draft, signal);
@@ -123,7 +123,7 @@ function toOutcome<T>(tx: FlightTx | undefined, gasLimit: bigint, confirmation: 
   return { hash, bytes, gasLimit, feeAmount, confirmation };
 }
 
-/** Returns a refused transaction's error, also for a sequence mismatch on the second attempt. */
+/** Converts a refused or skipped broadcast to a confirmation. A skipped broadcast is reported as sdk/32 (sequence mismatch). */
 function refusalOf(
   result: Exclude<BroadcastResult, { readonly kind: "in-flight" }>,
 ): Extract<Confirmation, { readonly kind: "refused" }> {

@@ -37,9 +37,9 @@ export interface TxWindowOptions {
 }
 
 export interface WindowLimits {
-  /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
+  /** Number of blocks from the broadcast to the timeout height, after which no block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Maximum time in flight, which matters only if the chain halts before the timeout height. */
+  /** How long to wait for a transaction's block, in ms. Takes effect only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
 }
 
@@ -66,14 +66,14 @@ interface WindowState {
   /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
   /**
-   * Sequence that the mempool probably expects; undefined if unknown. Only simulations use it, and the node's error corrects it.
+   * Sequence that the mempool probably expects; undefined if unknown. Only simulations use this guess, and the node's error corrects it.
    */
   expected: bigint | undefined;
-  /** Transactions in flight, by sequence. */
+  /** Transactions in flight, in sequence order. */
   flights: readonly Flight[];
   /** True if the mempool may expect a different sequence than this window. No transaction is sent until all flights are final. */
   isUncertain: boolean;
-  /** No transaction is sent below this height. */
+  /** The window sends no transaction until the chain has reached this height. */
   closedBelow: bigint;
 }
 
@@ -100,7 +100,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Set again below, so that an abort does not leave a sequence that may have been used.
+      // Forget the account until `recordOutcomes` sets it again: after an abort, the sequence may have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -113,7 +113,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       state.flights = remaining;
       const kinds = finals.map(({ confirmation }) => confirmation.kind);
       if (kinds.includes("lost")) state.isUncertain = true;
-      // Whether a transaction that failed in its block used its sequence depends on which ante step failed.
+      // After a failed transaction, read the account again, because the ante step that failed decides whether the sequence was used.
       if (remaining.length === 0 && (state.isUncertain || kinds.includes("failed")))
         [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
       return finals;
@@ -129,9 +129,9 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence that the mempool probably expects, and then with the sequences that the node's errors name. A
- * simulation runs on the mempool's state, which already includes transactions not yet in a block, and more transactions may arrive
- * in the meantime.
+ * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the node's
+ * error. A simulation runs on the mempool's state, which already includes transactions not yet in a block, and more transactions
+ * may arrive in the meantime.
  */
 async function simulate(
   state: WindowState,
@@ -155,7 +155,7 @@ async function simulate(
   }
 }
 
-/** Signs all drafts. If an external signer fails, no sequence is used up. */
+/** Signs all drafts before any is sent, so that a failing external signer uses up no sequence. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -189,9 +189,9 @@ function withSequence(account: AccountState, added: number): AccountState {
 }
 
 /**
- * Broadcasts all transactions without waiting for one another. Over several connections, a transaction may overtake its
- * predecessor, so that the node refuses its sequence. The refused transaction is sent again once the node has accepted its
- * predecessor. This is safe, because the same bytes can be included only once.
+ * Broadcasts all transactions without waiting for one another. If the broadcasts use several connections, a transaction may reach
+ * the node before its predecessor, so that the node refuses the sequence. The refused transaction is sent again once the node has
+ * accepted its predecessor. Resending is safe, because the same bytes can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -250,7 +250,7 @@ async function broadcastOnce(
   }
 }
 
-/** Updates the window after a broadcast. `account` has the first transaction's sequence. */
+/** Updates the window after a broadcast. `account` contains the sequence of the first broadcast transaction. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,
@@ -267,8 +267,8 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // An unclear transaction may have arrived. A transaction behind a rejected one has a sequence that the next block will not
-    // reach.
+    // A transaction whose outcome is unclear may have reached the mempool. A transaction after a rejected one has a sequence that the
+    // account will not reach in the next block.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
@@ -276,8 +276,8 @@ function recordOutcomes(
   const first = outcomes[refusedAt];
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
-    // CheckTx expects the mempool's sequence. It differs from the committed sequence while another program's transaction is
-    // pending, and after a rejection behind the ante step that increments the sequence. The next block makes the two equal.
+    // CheckTx expects the mempool's sequence, which can differ from the committed sequence: another program's transaction may be
+    // pending, or CheckTx rejected a transaction after incrementing its sequence. After the next block, the two are equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
@@ -288,7 +288,7 @@ function recordOutcomes(
 /**
  * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
  * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
- * transactions. Makes two reads and rejects with `ClientError`.
+ * transactions. Reads the account, then simulates; rejects with `ClientError` if a read fails.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

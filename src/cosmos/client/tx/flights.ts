@@ -11,7 +11,7 @@ import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx, TxFailure } from "./tx-types.ts";
 
-/** A transaction in flight, with the data needed to follow it. */
+/** A transaction in flight, with the data for following it until it is final. */
 export interface Flight {
   readonly tx: FlightTx;
   readonly bytes: Uint8Array;
@@ -19,18 +19,18 @@ export interface Flight {
   readonly timeoutHeight: bigint;
   /** Monotonic time, in ms, at which the wait for the transaction ends. */
   readonly deadlineMs: number;
-  /** Height of the last broadcast. */
+  /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block searched for the transaction without a transaction index. Absent if no block has been searched. */
+  /** Last block searched for the transaction without a transaction index. Absent until a search has read a block. */
   readonly searchedTo?: bigint;
-  /** Height at which nodes started to refuse rebroadcasts, and the kind of reason. */
+  /** When and why nodes started to refuse rebroadcasts of the transaction; undefined if nodes still accept them. */
   readonly refused: Refusal | undefined;
-  /** True if the chain was reset after the broadcast. */
+  /** True if the chain was reset to a lower height after the broadcast. */
   readonly isOrphaned?: boolean;
 }
 
 interface Refusal {
-  /** Height of the first refusal with this kind of reason. */
+  /** Height at which nodes first refused the transaction for this kind of reason. */
   readonly at: bigint;
   /**
    * True if the node reports that the sequence is used: a block contains this transaction or another one with the same sequence.
@@ -66,7 +66,7 @@ export async function confirmFlights(
     : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
-  // Once a transaction is found to be pending, all later ones are in the same mempool.
+  // If a transaction is still pending, the later ones are in the same mempool too, so they need no rebroadcast.
   let mayBroadcast = true;
   for (const search of searches) {
     let { flight, found } = search;
@@ -77,21 +77,21 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have gaps, so only the blocks show whether the transaction is included. The first rebroadcast does not wait
-    // for this search.
+    // An index may have gaps, so only the blocks show whether the transaction is included. The first rebroadcast happens before
+    // this search.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
       const check = await checkFlight(flight, height, pool, signal);
       lost = check.lost;
       if (lost === undefined) {
-        // The next search starts at the height of the first broadcast.
+        // Search from the height of the first broadcast next time, because a rebroadcast changes `checkedAt`.
         flight = { ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt };
         mayBroadcast = false;
       } else await searchBlocks();
     }
     const { tx } = flight;
-    // If no node responds, the transaction may be in a block.
+    // Keep the flight if no node could be queried, because a block may already contain the transaction.
     if (found === "unknown" || found === "no-index") remaining.push(flight);
     else if (found !== undefined) finals.push({ tx, confirmation: found });
     else if (lost === undefined) remaining.push(flight);
@@ -120,8 +120,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Broadcasts a flight's bytes again. A mempool that still contains them responds that they are in its cache. A mempool that has
- * lost them accepts them again or reports why it cannot. If no block will include the bytes, `lost` is the reason.
+ * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are in its cache. A mempool
+ * that has lost the bytes accepts them again or reports why it cannot. `lost` is set, with the reason, if no block will include them.
  */
 async function checkFlight(
   flight: Flight,
@@ -130,8 +130,8 @@ async function checkFlight(
   signal: AbortSignal,
 ): Promise<{ readonly flight: Flight; readonly lost?: string }> {
   const checked = { ...flight, checkedAt: height };
-  // Unless the node rejects the transaction, the node has or may have accepted it, and a later rejection may be due to a block
-  // that contains the transaction.
+  // The node may have accepted this broadcast. Forget earlier rejections, because a later rejection may mean that a block contains the
+  // transaction.
   const taken = { flight: { ...checked, refused: undefined } };
   try {
     const outcome = await broadcastTransaction(pool, flight.bytes, signal);
@@ -152,7 +152,7 @@ async function checkFlight(
   }
 }
 
-/** Maximum number of blocks that one search for transactions reads. The next search continues from there. */
+/** Maximum number of blocks that one search for transactions reads. The next search continues at the following block. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
@@ -186,8 +186,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // An old block has been pruned by every endpoint, so nothing more can be learned. A recent block is only missing while a
-        // node is behind.
+        // An old block has been pruned by every endpoint, so nothing more can be learned. A recent block is missing only because a
+        // node is behind, so search again later.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -205,7 +205,7 @@ async function findInBlocks(
   }
   return flights.map((flight) => ({
     flight: { ...flight, searchedTo: maxInt(last, first - 1n) },
-    // A block that has not been read yet may contain the transaction.
+    // The outcome is unknown while some blocks have not been read, because one of them may contain the transaction.
     found: found.get(toHex(flight.tx.hash)) ?? (last < upTo ? "unknown" : undefined),
   }));
 }
@@ -257,10 +257,10 @@ export function decodeFound(result: unknown, endpoint: string): FoundTransaction
 export type BroadcastOutcome =
   /** The transaction is in the node's mempool, or the node has seen these bytes before. */
   | { readonly kind: "accepted" }
-  /** CheckTx refused the transaction. */
+  /** The node refused the transaction, either in CheckTx or before CheckTx. */
   | (TxFailure & {
       readonly kind: "refused";
-      /** The JSON-RPC error, if there was no response from CheckTx. */
+      /** The node's JSON-RPC error if the transaction was refused before CheckTx for any reason except its size; otherwise absent. */
       readonly cause?: ClientError;
     })
   /** No usable response arrived, so the node may or may not have the transaction. */
@@ -286,7 +286,7 @@ export async function broadcastTransaction(
   try {
     const read = { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast };
     const outcome = await pool.read({ ...read, onFailed }, signal);
-    // A rejection after an unclear response, e.g. because of the sequence: a block may already contain the transaction.
+    // If nodes reject the transaction after an unclear response, e.g. because of its sequence, a block may already contain it.
     return outcome.kind === "refused" && unclear !== undefined
       ? { kind: "unclear", error: unclear }
       : outcome;

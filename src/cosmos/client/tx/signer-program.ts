@@ -9,18 +9,18 @@ export interface SignerProgram {
   readonly command: readonly string[];
   /** Maximum time for one response, including program startup. */
   readonly deadlineMs: number;
-  /** Maximum number of unanswered requests. */
+  /** Maximum number of requests that the program handles at a time. */
   readonly concurrency: number;
   /** Names of environment variables passed to the program in addition to {@link PLAIN_VARIABLES}. */
   readonly environment: readonly string[];
 }
 
-/** Environment variables that are always passed to the program. All others may contain secrets. */
+/** Environment variables that are always passed to the program. Other variables are withheld, because they may contain secrets. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
 /** Maximum number of requests waiting to be sent. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** A program without requests for this long is closed, because it belongs to a replaced configuration or a standby relayer. */
+/** Idle time after which a program is closed. Its configuration has then been replaced, or its relayer is on standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -44,7 +44,7 @@ interface Pending {
 /**
  * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits on its
  * own, breaks the protocol, misses a deadline, or has had no request for a minute. The next request restarts the program, with
- * backoff after failures. The program does not keep this process alive.
+ * backoff after failures. A running signer program does not keep the Node process alive.
  */
 export class SignerConnection {
   /** Program name for messages, without folder or arguments. */
@@ -54,11 +54,11 @@ export class SignerConnection {
   /** True if the program's current process has responded. */
   #hasResponded = false;
   /**
-   * True once any process of the program has responded. If the file is missing after that, an upgrade is assumed to be in
+   * True once any process of the program has responded. If the program's file is missing later, an upgrade is assumed to be in
    * progress.
    */
   #hasWorked = false;
-  /** Requests sent to the program, by id. */
+  /** Requests sent to the program that have no response yet, by id. */
   readonly #sent = new Map<string, Pending>();
   /** Requests not yet sent, in order, by id. */
   readonly #waiting = new Map<string, Pending>();
@@ -73,7 +73,7 @@ export class SignerConnection {
     this.name = basename(program.command[0] ?? "");
   }
 
-  /** Sends a request and returns the response with its id. Rejects with `ClientError` "signer" or "bad-key". */
+  /** Sends a request and returns the response with its id. Rejects with a `ClientError` whose code is "signer" or "bad-key". */
   ask(request: JsonObject): Promise<Response> {
     if (this.#waiting.size >= MAX_WAITING)
       return Promise.reject(this.error(`has ${MAX_WAITING} pending requests`));
@@ -94,8 +94,8 @@ export class SignerConnection {
   }
 
   /**
-   * Sends as many requests as the concurrency allows, and first starts the program if necessary. Sends nothing during a restart
-   * backoff.
+   * Sends waiting requests up to the concurrency limit, and first starts the program if necessary. Sends nothing while a restart
+   * backs off.
    */
   #sendWaiting(): void {
     if (this.#retry !== undefined || this.#waiting.size === 0) return;
@@ -119,7 +119,7 @@ export class SignerConnection {
       windowsHide: true,
     });
     this.#hasResponded = false;
-    // A pipe error also ends the program, and the exit is reported.
+    // Ignore pipe errors, because they also end the program, and its exit is reported.
     child.stdin.on("error", () => {});
     child.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
       this.#ended(child, START_PROBLEMS[code] ?? `cannot be started (${code})`),
@@ -129,7 +129,7 @@ export class SignerConnection {
       this.#ended(child, `ended with ${signal ?? `exit code ${code ?? "unknown"}`}`);
     });
     this.#readLines(child);
-    // A pending request has a timer that keeps this process alive. The program itself does not keep it alive.
+    // The timers of pending requests keep the Node process alive, so the child process and its pipes need not.
     child.unref();
     for (const stream of [child.stdin, child.stdout])
       if ("unref" in stream && typeof stream.unref === "function") stream.unref();
@@ -157,7 +157,7 @@ export class SignerConnection {
     if (!isRecord(response) || typeof id !== "string")
       return this.#stop(child, 'wrote a line that is not a JSON object with the "id" of a request');
     const pending = this.#sent.get(id);
-    // The request missed its deadline.
+    // Ignore the response, because its request has already missed its deadline.
     if (pending === undefined) return;
     [this.#hasResponded, this.#hasWorked] = [true, true];
     this.#failures = 0;
@@ -187,11 +187,11 @@ export class SignerConnection {
     const after = `did not respond within ${this.#program.deadlineMs} ms`;
     const problem = this.#retry === undefined ? after : `${this.#lastProblem}; it will be restarted later`;
     pending?.reject(this.error(problem));
-    // The program may never respond again.
+    // Stop the program after a timeout, because it may hang and never respond again.
     if (sent !== undefined && this.#child !== undefined) this.#stop(this.#child, after);
   }
 
-  /** Ends a program that violates the protocol. */
+  /** Ends a program that violates the protocol or misses a deadline, first with SIGTERM, then with SIGKILL. */
   #stop(child: Child, problem: string): void {
     this.#ended(child, problem);
     child.kill("SIGTERM");
@@ -221,7 +221,7 @@ export class SignerConnection {
 
   /**
    * Starts a new process for the remaining requests after an orderly exit, because a program may exit after a few responses.
-   * Requests that were sent but not answered go first.
+   * Requests without a response are sent again before waiting requests.
    */
   #resend(): void {
     this.#child = undefined;

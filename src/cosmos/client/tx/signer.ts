@@ -45,14 +45,14 @@ export interface Signer {
 }
 
 /**
- * Creates a signer. `prefix` is the bech32 prefix of its address. Throws `ClientError`: `bad-key`, whose message contains no part
- * of the key, or `signer` if an external program fails.
+ * Creates a signer. `prefix` is the bech32 prefix for the account's address. Throws a `ClientError` with the code `bad-key`, whose
+ * message contains no part of the key, or `signer` if an external program fails.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
   const opened = privateKey(key).then((bytes) => DirectSecp256k1Wallet.fromKey(bytes, prefix));
   const wallet = await opened.catch((error: unknown) => {
-    // Any other message could contain part of the key.
+    // Replace any other error, because its message could contain part of the key.
     throw error instanceof ClientError ? error : badKey(key.kind);
   });
   const [account] = await wallet.getAccounts();
@@ -83,7 +83,7 @@ function badKey(kind: string): ClientError {
 export interface TransactionDraft {
   readonly messages: readonly WireMessage[];
   readonly memo: string;
-  /** Last height at which a block may include the transaction. 0 means no limit. */
+  /** Last height at which a block may include the transaction; 0 for no limit. */
   readonly timeoutHeight: bigint;
   readonly gasLimit: bigint;
   readonly fee: { readonly denom: string; readonly amount: bigint };
@@ -146,9 +146,9 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). Requests the account's
- * public key only once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
- * another type.
+ * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). The account's public key
+ * is requested only once, here. Throws a `ClientError` with code "signer" if the program fails, or "bad-key" if the account does
+ * not exist or has another key type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {
   const connection = new SignerConnection(program);
@@ -157,7 +157,7 @@ async function openExternalAccount(program: SignerProgram, prefix: string) {
   return {
     address: encodeBech32(prefix, addressBytes(publicKey)),
     publicKey,
-    /** Returns the verified signature: r and s, with a low s. */
+    /** Signs with the program, verifies the signature, and returns r and s (64 bytes, low s). */
     sign: async (document: SignDoc): Promise<Uint8Array> => {
       const bytes = SignDoc.encode(document).finish();
       const digest = sha256(bytes);
@@ -175,7 +175,7 @@ async function openExternalAccount(program: SignerProgram, prefix: string) {
   };
 }
 
-/** Sends a request and returns the bytes in a field of the response. */
+/** Sends a request to the signer program and decodes the bytes in one field of the response. */
 async function askFor(
   connection: SignerConnection,
   request: Readonly<Record<string, string>>,

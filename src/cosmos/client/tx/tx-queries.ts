@@ -11,7 +11,7 @@ import { ClientError, refusalLog } from "../../client-error.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 
-/** The SDK's code for a transaction that is too large. It also represents a request that the node refuses because of its size. */
+/** The SDK's error code for a transaction that is too large, also used here if the node refuses a request because of its size. */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 /**
@@ -44,13 +44,13 @@ export function endedAtDeadline({ log }: { readonly log: string }): boolean {
   return log.includes("code = DeadlineExceeded");
 }
 
-/** Returns N from "failed to execute message; message index: N", or undefined if the log has no such text. */
+/** Returns the index of the message that failed according to the log, or undefined if the log names no message. */
 export function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Code of `sdk/32`, "account sequence mismatch". */
+/** Code of the error "account sequence mismatch" in codespace `sdk`. */
 const SEQUENCE_MISMATCH = 32;
 
 /** Returns true if CheckTx refused a transaction because of its sequence. */
@@ -58,21 +58,21 @@ export function isSequenceMismatch({ codespace, code }: TxFailure): boolean {
   return codespace === "sdk" && code === SEQUENCE_MISMATCH;
 }
 
-/** Returns N from "account sequence mismatch, expected N, got M", or undefined if the log has no such text. */
+/** Returns the expected sequence from a log such as "account sequence mismatch, expected 5, got 4"; undefined for any other log. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");
 }
 
-/** Rules for a transaction's gas price. */
+/** Rules for choosing a transaction's gas price. */
 export interface GasPricePolicy {
   /** Denom in which fees are paid. */
   readonly denom: string;
-  /** Multiplier for the chain's price, at least 1. It covers a price increase before the transaction is included. */
+  /** Multiplier for the chain's price, at least 1, to cover price increases before the transaction is included. */
   readonly multiplier: Dec18;
   /** Maximum price per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. Without a fallback, a missing fee market is an error. */
+  /** Price to offer on a chain without a fee market; if absent, a missing fee market is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -157,7 +157,7 @@ export async function readAccount(
 export function decodeAccount(response: Uint8Array): AccountState {
   const { account } = QueryAccountResponse.decode(response);
   if (account === undefined) throw badResponse("chain", "account", "is missing");
-  // CosmJS does not support this type.
+  // CosmJS's account parser does not support PermanentLockedAccount.
   if (account.typeUrl === TYPE_URL.permanentLockedAccount) {
     const base = PermanentLockedAccount.decode(account.value).baseVestingAccount?.baseAccount;
     if (base === undefined) throw badResponse("chain", "account", "has no base_account");

@@ -17,7 +17,7 @@ export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
   | (TxFailure & {
       readonly ok: false;
-      /** N from "failed to execute message; message index: N"; undefined if the log does not name a message. */
+      /** Index of the message that failed according to the log; undefined if the log names no message. */
       readonly failedMessage: number | undefined;
     });
 
@@ -40,7 +40,7 @@ export type Confirmation =
       /** The ante handler refused the transaction, so no fee was charged. A transaction whose messages fail pays the full fee. */
       readonly isUnpaid?: true;
     })
-  /** CheckTx refused the transaction. */
+  /** A node refused the transaction, for example in CheckTx, or the transaction is too large for a block. */
   | (TxFailure & { readonly kind: "refused" })
   /**
    * No block included the transaction by its timeout height or deadline. If `isUncertain` is set, a later block may still include
@@ -60,7 +60,7 @@ export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit">
   readonly confirmation: { readonly kind: "accepted" } | Extract<Confirmation, { readonly kind: "refused" }>;
 }
 
-/** Sends transactions from one account, one at a time, signed with SIGN_MODE_DIRECT. */
+/** Sends transactions from one account, each after the previous one is final, signed with SIGN_MODE_DIRECT. */
 export interface TxSender {
   /** The sending account's bech32 address. */
   readonly address: string;
@@ -92,7 +92,7 @@ export interface FlightTx {
 }
 
 export type BroadcastResult =
-  /** The transaction was broadcast. If `isUncertain` is set, no node has confirmed that it accepted the transaction. */
+  /** The broadcast transaction is not final yet. If `isUncertain` is set, no node has confirmed that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** The node refused the transaction, so no block will include it. */
   | (TxFailure & {
@@ -101,9 +101,7 @@ export type BroadcastResult =
       /** The JSON-RPC error, e.g. about a full mempool; absent if CheckTx refused the transaction. */
       readonly cause?: ClientError;
     })
-  /**
-   * The transaction was not accepted, although it has no error itself: an earlier one was refused, or the sequence was uncertain.
-   */
+  /** The transaction was not accepted, because the node refused an earlier transaction or the sequence was uncertain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
 export interface FinalTx {
@@ -118,8 +116,8 @@ export interface ChainMoment {
 }
 
 /**
- * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: a single caller
- * broadcasts and confirms, one call at a time. Simulations may run at any time.
+ * Sends transactions from one account with consecutive sequences, several in flight at a time. Only one `broadcast` or `confirm` call
+ * may run at a time, but simulations may run at any time.
  *
  * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final, and then
  * reads the account again. An abandoned transaction can never be included alongside its replacement, because both have the same
@@ -129,13 +127,13 @@ export interface TxWindow {
   /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
-  /** Reads the gas price to offer. Throws `ClientError`, e.g. if the price exceeds the cap. */
+  /** Returns the gas price to offer. Throws a `ClientError`, e.g. if the chain's price exceeds the configured cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Returns true if the next sequence is certain at this height. If the sequence is uncertain, `broadcast` skips all drafts. */
+  /** Returns true if the account's next sequence is certain at this height. If it is uncertain, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
-   * Signs the drafts and broadcasts them together, in order. Returns the results in the same order. Throws `ClientError` if the
-   * account cannot be read, and the signal's reason on abort.
+   * Signs the drafts and broadcasts them together, in order. Returns one result per draft, in the same order. Throws `ClientError`
+   * if the account cannot be read, and the signal's reason on abort.
    */
   readonly broadcast: (
     drafts: readonly TxDraft[],
@@ -143,14 +141,14 @@ export interface TxWindow {
     signal: AbortSignal,
   ) => Promise<readonly BroadcastResult[]>;
   /**
-   * Returns the transactions that have become final, in sequence order. Rebroadcasts the bytes of overdue transactions, since a
-   * node may have dropped them. Call this after each block. Throws only the signal's reason and errors that an operator must fix,
-   * e.g. if the node has no transaction index.
+   * Returns the transactions that have become final, in sequence order. Rebroadcasts the bytes of overdue transactions, since a node
+   * may have dropped them. Call `confirm` after each block. Throws only the signal's reason and errors that an operator must fix, e.g.
+   * if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
   /**
-   * Forgets the account's sequence, because the chain was reset. A transaction in flight is final at the next `confirm`: it is
-   * included in a block that the chain has now, or lost.
+   * Forgets the account's sequence, because the chain was reset. The next `confirm` reports each transaction in flight as included
+   * in a block of the reset chain, or as lost.
    */
   readonly reset: () => void;
   /** Returns the transactions in flight, in sequence order. */

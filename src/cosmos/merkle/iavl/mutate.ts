@@ -23,8 +23,8 @@ export function setKey(
 }
 
 /**
- * Removes `key`, sharing nodes like `setKey`. Returns an object with the new root, which is undefined if the tree is now empty.
- * Returns undefined if the tree does not contain the key.
+ * Removes `key` and returns an object with the new root, which is undefined if the tree is now empty. The old and new trees share
+ * unchanged nodes, as with `setKey`. Returns undefined if the tree does not contain the key.
  */
 export function removeKey(
   root: IavlNode | undefined,
@@ -45,7 +45,7 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
   const changed = goesLeft(node, leaf.key)
     ? newInner(node.key, setBelow(left, leaf, read), right)
     : newInner(node.key, left, setBelow(right, leaf, read));
-  // A replaced value changes no height, so the tree is still balanced.
+  // If only a value was replaced, no height has changed, so the tree is still balanced.
   return changed.size === node.size ? changed : balance(changed, read);
 }
 
@@ -70,7 +70,7 @@ function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | und
   const removal = removeBelow(childOf(node, "left", read), key, read);
   if (removal === undefined) return undefined;
   const right = childOf(node, "right", read);
-  // The sibling replaces this node. As in Go, its id and hash stay the same and no node is created.
+  // The sibling moves up in place of this node. As in Go, the sibling keeps its id and hash, and no node is created.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }
@@ -86,8 +86,8 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
 
 /**
  * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, both a single
- * and a double rotation restore the balance, but with different hashes. In this case Go uses the single rotation, so `leansBack` is
- * a strict comparison.
+ * and a double rotation restore the balance, but with different hashes. If the heights are equal, Go uses the single rotation, so
+ * `leansBack` is a strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {
   const left = childOf(node, "left", read);

@@ -37,12 +37,12 @@ export interface Inner {
 }
 
 /**
- * A leaf or an inner node. Nodes are immutable, because many versions share them, but three fields are set once after creation:
- * `id` and `hash` on commit, and a child when it is read from storage.
+ * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them, but a commit sets their `id` and
+ * `hash`, and a child read from storage replaces its id.
  */
 export type IavlNode = Leaf | Inner;
 
-/** Reads a saved node. Throws `IavlError` if the node is missing or broken. */
+/** Reads a saved node by id. Throws `IavlError` if the storage lacks the node or its encoding is invalid. */
 export type ReadNode = (id: NodeId) => IavlNode;
 
 /** Creates a leaf without an id or hash. */
@@ -91,7 +91,7 @@ export function idOf(child: IavlNode | NodeId): NodeId {
   return "kind" in child ? savedId(child) : child;
 }
 
-/** An empty tree's root hash: SHA-256 of no bytes. */
+/** Root hash of an empty tree, which is the SHA-256 of zero bytes. */
 export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
 
 /** Encodes the start of a node's preimage: height, size and the version that created the node, as zigzag varints. */
@@ -100,14 +100,14 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/** Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. The key and value hash are length-prefixed. */
+/** Hashes a leaf as the SHA-256 of the prefix, the key and the value's SHA-256, the latter two length-prefixed. */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }
 
-/** Hashes an inner node: SHA-256 of the prefix and both children's hashes, each length-prefixed. The node's key is not hashed. */
+/** Hashes an inner node as the SHA-256 of the prefix and both length-prefixed child hashes. The node's key is not hashed. */
 export function hashInner(
   node: IavlNode,
   version: number,
@@ -124,7 +124,7 @@ function writePrefix(node: IavlNode, version: number): void {
 const ID_BYTES = 12;
 const HASH_BYTES = 32;
 
-/** Facts of an {@link IavlError}. `what` completes the message "it has …". */
+/** Codes and data of an {@link IavlError}. `what` completes an error message that starts with "it has". */
 type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
@@ -143,7 +143,7 @@ export function encodeNodeId(id: NodeId): Uint8Array {
   return bytes;
 }
 
-/** Writes the lower 32 bits, big-endian. Creating a `DataView` would take longer than all other work on an id. */
+/** Writes the lower 32 bits of `value`, big-endian. Creating a `DataView` would take longer than all other work on an id. */
 function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 24;
   bytes[at + 1] = value >>> 16;
@@ -151,7 +151,7 @@ function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value;
 }
 
-/** Decodes a node id. Throws `IavlError` if the length is wrong or the version is above 2^53. */
+/** Decodes a node's 12-byte id. Throws `IavlError` if the length is wrong or the version is above 2^53. */
 export function decodeNodeId(bytes: Uint8Array): NodeId {
   if (bytes.length !== ID_BYTES) throw broken(`an id of ${bytes.length} bytes`);
   const version = Number(readUint64BigEndian(bytes));
@@ -161,8 +161,8 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`): height, size and key, then a leaf's value, or an inner node's hash,
- * mode and children's ids. A leaf's hash is not stored: the decoder computes it.
+ * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`): height, size and key, then a leaf's value, or an inner node's hash, mode
+ * and children's ids. A leaf's hash is not stored, because the decoder can compute it.
  */
 export function encodeNode(
   node: IavlNode,
@@ -173,13 +173,13 @@ export function encodeNode(
   if (node.kind === "leaf") return writer.prefixed(node.value).copy();
   const left = toId(node.left);
   const right = toId(node.right);
-  // Mode 0: both children are named by id. In other modes a child is named by its hash, as in iavl 0.x.
+  // Mode 0 means that both children are referenced by id. In other modes, a child is referenced by its hash, as in iavl 0.x.
   writer.prefixed(hash).varint(0);
   writer.varint(left.version).varint(left.nonce).varint(right.version).varint(right.nonce);
   return writer.copy();
 }
 
-/** Decodes the node with this id. Throws `IavlError` for any bytes that `encodeNode` would not write. */
+/** Decodes a stored node and sets its id. Throws `IavlError` for any bytes that `encodeNode` would not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
   const reader = new Reader(bytes);
   const height = reader.varint();
@@ -290,7 +290,7 @@ class ByteWriter {
     return this.memory.slice(0, this.length);
   }
 
-  /** Returns the SHA-256 of the contents. */
+  /** Returns the SHA-256 of all bytes written since the last `clear`. */
   sha256(): Uint8Array {
     return sha256(this.memory.subarray(0, this.length));
   }

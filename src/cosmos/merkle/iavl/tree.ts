@@ -21,9 +21,9 @@ import { createIavlReader, createIavlView, type IavlView, rootHashOf } from "./v
 const RECENT_VERSIONS = 16;
 
 export interface IavlStorage {
-  /** Returns the bytes of the node with this id, as a `commit` returned them in `writes`. */
+  /** Returns the encoded node with this id, exactly as an earlier `commit` returned it in `writes`. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;
-  /** Stored versions, in ascending order. `rootId` is undefined for an empty tree. */
+  /** The stored versions, ascending, each with the id of its root node, which is undefined for an empty tree. */
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
@@ -37,7 +37,7 @@ export type IavlTree = ReturnType<typeof createIavlTree>;
  *
  * With storage, the tree reads nodes on demand and keeps only the nodes of the working tree and of the latest 16 versions in
  * memory, so the caller must store a commit's writes before the 16th commit that follows. The first commit of a new tree is version
- * `firstVersion`. Throws `IavlError` if a node is missing or broken, as does every read.
+ * `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
@@ -138,7 +138,7 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Converts a version to a number. The zigzag encoding doubles the version and must stay exact, so the limit is 2^52. */
+/** Converts a version to a number. Throws for 2^52 and above, because the zigzag encoding doubles the version and must stay exact. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
@@ -159,7 +159,7 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // Parents get their nonces first (pre-order), but their hashes require the children's hashes.
+    // A parent gets its nonce before its children (pre-order), but its hash after them, because it covers their hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);
@@ -195,8 +195,8 @@ interface VersionRoot {
  * after `released`.
  *
  * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id also covers
- * its subtree, and the walk visits only nodes that changed between the three versions.
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's version bounds
+ * its whole subtree, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,
@@ -204,7 +204,7 @@ function nodesOnlyIn(
   read: ReadNode,
 ): readonly NodeId[] {
   const oldest = retained.older?.version ?? 0;
-  // The highest nodes that `newer` shares with `released`. Everything below a shared node is shared too.
+  // Ids of the topmost nodes that `newer` shares with `released`. All nodes below a shared node are shared too.
   const shared = new Set<string>();
   visitTree(retained.newer?.root, read, (id) => {
     if (id.version > released.version) return true;

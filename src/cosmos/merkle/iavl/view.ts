@@ -55,7 +55,7 @@ export function createIavlView(version: bigint, root: IavlNode | undefined, read
   };
 }
 
-/** Returns the root hash of a saved tree; SHA-256 of no bytes for an empty tree. */
+/** Returns the root hash of a saved tree; SHA-256 of zero bytes for an empty tree. */
 export function rootHashOf(root: IavlNode | undefined): Uint8Array {
   return root === undefined ? EMPTY_ROOT_HASH : savedHash(root);
 }
@@ -65,7 +65,7 @@ function* entriesOf(leaves: Iterable<Leaf>): IterableIterator<IavlEntry> {
 }
 
 const NOTHING = new Uint8Array();
-/** Length prefix of each hash in a node's preimage. */
+/** Length prefix (32) of each child hash in an inner node's preimage. */
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
@@ -78,7 +78,7 @@ const HASH_LENGTH = Uint8Array.of(32);
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
   if (findLeaf(root, key, read) !== undefined) return encodeExistence(pathTo(root, key, read));
-  // The last leaf before `key`, and the first one after it.
+  // Find the last leaf before `key` and the first leaf after `key`, which together prove the key's absence.
   const [left] = walk(root, { start: undefined, end: key }, "descending", read);
   const [right] = walk(root, { start: key, end: undefined }, "ascending", read);
   return encodeNonExistence(
@@ -139,7 +139,7 @@ function* walk(
   const isAscending = order === "ascending";
   const isBelow = (key: Uint8Array): boolean => start !== undefined && compareBytes(key, start) < 0;
   const isAbove = (key: Uint8Array): boolean => end !== undefined && compareBytes(key, end) >= 0;
-  // A stack of functions, so that a subtree is loaded from storage only when the iteration reaches it.
+  // The stack contains functions that load a subtree, so that storage is read only when the iteration reaches the subtree.
   const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const node = next();

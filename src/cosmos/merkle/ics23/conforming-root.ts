@@ -21,10 +21,10 @@ export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<Has
 
 /**
  * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). Rejects an empty key or value. Error messages are the same as in Go.
+ * `Calculate`, in one pass). A proof with an empty key or value is rejected. Error messages are the same as in Go.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
-  // The decoder followed the path and checked every step.
+  // Return the root that the decoder computed, because it has checked every step of the path.
   if (proof.iavlRoot !== undefined && spec.name === "iavl") return good(proof.iavlRoot);
   const { leaf, path } = proof;
   if (leaf === undefined) return bad("existence Proof needs defined LeafOp");
@@ -55,14 +55,14 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
  */
 
 /**
- * Valid lengths of the part of an IAVL inner prefix after its three numbers. For a left child, it is 1 byte: the length of the
- * child's hash. For a right child, it is 34 bytes: the left sibling's length-prefixed hash, then the length of the child's hash.
+ * Valid lengths of an IAVL inner prefix after its three numbers. If the child is on the left, 1 byte follows, the length of the
+ * child's hash. If the child is on the right, the left sibling's length-prefixed hash comes before that byte, which makes 34 bytes.
  */
 const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
 
 const MAX_VARINT_BYTES = 10;
 
-/** Checks a leaf operation. Returns Go's error message, or undefined if the operation conforms to the spec. */
+/** Checks a leaf operation against the spec. Returns Go's error message, or undefined if the operation conforms. */
 function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string | undefined {
   if (spec.name === "iavl") {
     const numbers = readIavlNumbers(proof.bytes, leaf.prefixStart, leaf.prefixEnd);
@@ -78,8 +78,8 @@ function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string
 }
 
 /**
- * Checks an inner operation. Returns Go's error message, or the height in the IAVL prefix (Infinity for the Tendermint spec).
- * `layer` counts from 1 at the leaf's parent. The node's height must be at least its layer.
+ * Checks an inner operation. Returns Go's error message, or the height from the IAVL prefix, which is Infinity for the Tendermint
+ * spec. `layer` counts from 1 at the leaf's parent. The node's height must be at least its layer.
  */
 function checkStep(step: InnerOp, layer: number, spec: ProofSpec): number | string {
   if (step.hash !== SHA256) return `unexpected HashOp: ${step.hash}`;
@@ -110,7 +110,7 @@ function startsWithZero(
   return op.prefixEnd > op.prefixStart && bytes[op.prefixStart] === 0;
 }
 
-/** The height in an IAVL prefix, and the position after the prefix's three numbers. */
+/** Result of parsing an IAVL prefix: the node's height, and the position after the prefix's three numbers. */
 interface IavlNumbers {
   readonly height: number;
   readonly end: number;
@@ -128,7 +128,7 @@ function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNum
     const length = varintLength(bytes, at, end);
     if (length === 0) return at >= end ? "EOF" : "unexpected EOF";
     if (length > MAX_VARINT_BYTES) return "binary: varint overflows a 64-bit integer";
-    // Zigzag: the lowest bit is the sign.
+    // In zigzag encoding, the lowest bit is the sign, so an odd first byte means a negative number.
     if (((bytes[at] ?? 0) & 1) === 1) return "wrong value in IAVL leaf op";
     if (index === 0) height = unsigned(bytes, at, length) / 2;
     at += length;
@@ -136,7 +136,7 @@ function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNum
   return { height, end: at };
 }
 
-/** Returns the length of the varint at `at`; 0 if it does not end before `end`, 11 if it does not fit in 64 bits. */
+/** Returns the length of the varint at `at`: 0 if the bytes end within the varint, 11 if the varint exceeds 64 bits. */
 function varintLength(bytes: Uint8Array, at: number, end: number): number {
   for (let length = 1; length <= MAX_VARINT_BYTES; length++) {
     if (at + length > end) return 0;
@@ -158,8 +158,8 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
  */
 const SCRATCH = Buffer.alloc(512);
 /**
- * `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. The views are created in advance, because creating one takes a third as
- * long as hashing.
+ * `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. The views are created in advance, because creating a view takes a third
+ * as long as computing a hash.
  */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
   SCRATCH.subarray(0, length),
@@ -170,7 +170,7 @@ const HASH_BYTES = 32;
  */
 const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
-/** Length in bytes up to which a loop is faster than a call into the runtime. */
+/** Number of bytes up to which a JavaScript loop compares or copies faster than a `Buffer` method. */
 const SHORT = 64;
 
 export function toHashText(bytes: Uint8Array): HashText {
@@ -188,7 +188,7 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/** Computes a node's hash from a step and the hash of its child: SHA-256 of prefix, child and suffix. */
+/** Computes a node's hash from a path step and its child's hash, as the SHA-256 of the prefix, the child's hash and the suffix. */
 function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;
@@ -209,8 +209,8 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 }
 
 /**
- * Computes a leaf's hash as both specs require: SHA-256 of the prefix, the key and the SHA-256 of the value. The key and value hash
- * are length-prefixed.
+ * Computes a leaf's hash as both specs require, as the SHA-256 of the prefix, the key and the value's SHA-256, the latter two
+ * length-prefixed.
  */
 function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;
@@ -237,7 +237,7 @@ function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, val
   ]);
 }
 
-/** Returns true if a hash equals `bytes` from `start` to `end`. */
+/** Returns true if a hash (as text) equals the bytes from `start` to `end`. */
 export function isHashText(
   text: HashText,
   bytes: Uint8Array,
@@ -300,7 +300,7 @@ export interface PathRun {
 
 /**
  * Starts following an IAVL proof's path once its leaf has been read, so that the decoder does not have to read cached steps.
- * Returns undefined if the leaf does not conform to the spec; `conformingRoot` later finds the reason.
+ * Returns undefined if the leaf does not conform to the spec, in which case `conformingRoot` later returns the error.
  */
 export type PathFollower = (proof: ExistenceProof) => PathRun | undefined;
 
@@ -317,7 +317,7 @@ export function createPathFollower(): PathFollower {
       findCached: (start) => {
         const layer = applied.length + 1;
         const found = cache.find(hash, { bytes: proof.bytes, start, end: proof.end }, layer);
-        // Check the depth, because a cached path can be too deep on top of a longer lower part.
+        // Check the total depth, because the steps so far and the cached path together may exceed the limit.
         if (found === undefined || applied.length + found.path.length - found.from > MAX_DEPTH)
           return undefined;
         cached = found;

@@ -13,9 +13,9 @@ import {
 } from "./proof-types.ts";
 import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
-/** Maximum size of a proof. CometBFT rejects requests of this size, so a larger proof could not reach a real chain anyway. */
+/** Maximum size of an encoded proof. CometBFT rejects such large requests anyway, so no larger proof could reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
-/** Maximum number of steps in a path. The specs allow only 128, but a path between the two limits fails with Go's error message. */
+/** Maximum number of steps to decode in one path. Verification rejects paths with more than 128 steps, with Go's error message. */
 export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -27,9 +27,9 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
 export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
 
 /**
- * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). Ignores each operation's type
- * and key. As in Go, an undefined list is an error, but an empty list is not. The result refers to the bytes, which must not change
- * while it is in use.
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key of each
+ * operation are ignored. As in Go, an undefined list is an error, but an empty list is not. The result refers to the given bytes, so
+ * do not modify them while the result is in use.
  */
 export function decodeMerkleProof(
   operations: readonly Uint8Array[] | undefined,
@@ -50,8 +50,8 @@ export function decodeMerkleProof(
 }
 
 /**
- * Decodes a `CommitmentProof`, while an optional follower follows the paths of its existence proofs. The error is Go's decoding
- * error, or "<nil>" if the bytes contain no proof. The result refers to the bytes, which must not change while it is in use.
+ * Decodes a `CommitmentProof`, while an optional follower follows the paths of its existence proofs. The error is Go's decoding error, or
+ * "<nil>" if the bytes contain no proof. The result refers to the given bytes, so do not modify them while the result is in use.
  */
 export function decodeCommitmentProof(
   encoded: Uint8Array,
@@ -91,16 +91,14 @@ function readCommitmentProof(
   return proof;
 }
 
-/**
- * Reads a proof of absence. The paths of the proof's two neighbours share most steps, so a follower saves time even for one proof.
- */
+/** Decodes a non-existence proof. The paths of the proof's two neighbours share most steps, so a follower saves time even for one proof. */
 function readNonExistence(
   reader: WireReader,
   bytes: Buffer,
   follower = createPathFollower(),
 ): NonExistenceProof {
-  // Per protobuf, a repeated occurrence of a message field continues the same draft. A copy for each occurrence would make decoding
-  // quadratic.
+  // If a message field occurs again, protobuf merges it into the first one, so continue the same draft. A copy per occurrence would
+  // make decoding quadratic.
   const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
     left: undefined,
     right: undefined,
@@ -146,15 +144,15 @@ function readExistence(
   let run: PathRun | undefined;
   while (reader.nextField("ExistenceProof")) {
     if (reader.field === 4) {
-      // The follower's cache holds the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
+      // Copy the path of an earlier occurrence, which the follower's cache may hold. MAX_STEPS bounds the cost of the copies.
       if (!isOwnPath) proof.path = [...proof.path];
       isOwnPath = true;
-      // In every proof from a node, key, value and leaf come before the first step.
+      // Start following at the first step, because every proof from a node has key, value and leaf before the steps.
       if (proof.path.length === 0) run = follower?.(proof);
       run = readStep(reader, proof, run);
       continue;
     }
-    // Stop the run, because a later field can replace the key, value or leaf that it started from.
+    // Stop following the path, because this field can replace the key, value or leaf from which the run started.
     run = undefined;
     if (reader.field === 1) {
       proof.keyStart = reader.startOfBytes("Key");
@@ -171,8 +169,8 @@ function readExistence(
 }
 
 /**
- * Reads one step of a path. If all remaining steps are cached, takes them from the cache and moves the reader to the end. Returns
- * the path run, or undefined if it cannot continue.
+ * Decodes one step of a proof's path. If all remaining steps are cached, takes them from the cache and moves the reader to the end.
+ * Returns the run that follows the path, or undefined if it cannot continue.
  */
 function readStep(reader: WireReader, proof: ExistenceDraft, run: PathRun | undefined): PathRun | undefined {
   const { path } = proof;

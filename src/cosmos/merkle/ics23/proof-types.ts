@@ -12,7 +12,7 @@ import { bytesField, concat, messageField } from "../../../platform/base/bytes.t
  */
 export type HashText = string;
 
-/** `cosmos.ics23.v1.LeafOp`. The operations are values of the enums `HashOp` and `LengthOp`. */
+/** `cosmos.ics23.v1.LeafOp`. Numbers are values of the enums `HashOp` and `LengthOp`. */
 export interface LeafOp {
   readonly hash: number;
   readonly prehashKey: number;
@@ -45,19 +45,19 @@ export interface ExistenceProof {
   readonly valueEnd: number;
   readonly leaf: LeafOp | undefined;
   readonly path: readonly InnerOp[];
-  /** End of the message in `bytes`. */
+  /** Position in `bytes` at which the proof's message ends. */
   readonly end: number;
   /** The root according to the IAVL spec, if the decoder followed the path and all checks passed; see `PathFollower`. */
   readonly iavlRoot: HashText | undefined;
 }
 
-/** `cosmos.ics23.v1.NonExistenceProof` without its key. As in Go, verification uses only the query's key. */
+/** `cosmos.ics23.v1.NonExistenceProof` without its key, because verification uses the query's key, as in Go. */
 export interface NonExistenceProof {
   readonly left: ExistenceProof | undefined;
   readonly right: ExistenceProof | undefined;
 }
 
-/** `cosmos.ics23.v1.CommitmentProof`. Batches have no content here, because ibc-go rejects them. */
+/** `cosmos.ics23.v1.CommitmentProof`. The content of batch proofs is dropped, because ibc-go rejects them. */
 export type CommitmentProof =
   | { readonly kind: "exist"; readonly exist: ExistenceProof }
   | { readonly kind: "nonexist"; readonly nonexist: NonExistenceProof }
@@ -75,26 +75,26 @@ export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }
 
-/** Format of proofs for one kind of tree (`ics23.ProofSpec`), with sizes in bytes. Both kinds of tree use SHA-256. */
+/** Format of proofs for one kind of tree (`ics23.ProofSpec`), with sizes in bytes. IAVL and Tendermint trees both use SHA-256. */
 export interface ProofSpec {
   readonly name: "iavl" | "tendermint";
   /** Minimum size of an inner operation's prefix that contains no left sibling. */
   readonly minPrefix: number;
   readonly maxPrefix: number;
-  /** Size of a sibling in a prefix or suffix. */
+  /** Size of one sibling's hash in a prefix or suffix, including its length prefix if the tree has one. */
   readonly childSize: number;
 }
 
-/** `ics23.IavlSpec`. A prefix consists of height, size, version and a length byte; a sibling, of a length byte and a hash. */
+/** `ics23.IavlSpec`. A prefix contains height, size, version and a length byte, and a sibling contains a length byte and a hash. */
 const IAVL_SPEC: ProofSpec = { name: "iavl", minPrefix: 4, maxPrefix: 12, childSize: 33 };
 
-/** `ics23.TendermintSpec`. A prefix is one byte; a sibling is a hash. */
+/** `ics23.TendermintSpec`. A prefix has one byte, and a sibling is a hash without a length prefix. */
 const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix: 1, childSize: 32 };
 
 /** The specs of a Cosmos SDK chain: the store's tree, then the multistore's tree (ibc-go `GetSDKSpecs`). */
 export const SDK_SPECS: readonly [ProofSpec, ProofSpec] = [IAVL_SPEC, TENDERMINT_SPEC];
 
-/** Maximum number of steps if a spec has no limit of its own (ics23/go). */
+/** Maximum number of steps in a path for specs without their own limit, as in ics23/go. */
 export const MAX_DEPTH = 128;
 
 /** Values of the enums `HashOp` and `LengthOp` that both specs require. */
@@ -114,7 +114,7 @@ export const VAR_PROTO = 1;
  * - `wrong-root`: the proof is valid for a different root.
  *
  * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without leaves has no
- * path. No node can return a valid proof while the chain is in one of these states.
+ * path. In these three cases, no node can return a valid proof until the chain's state changes.
  */
 export type ProofFailureCode =
   | "malformed-proof"
@@ -129,7 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/** Why a proof is invalid: `text` is ibc-go v8's message, as chains print it, and `detail` is the underlying ics23 error. */
+/** The reason why a proof is invalid. `text` is ibc-go v8's message, as chains print it, and `detail` is the underlying ics23 error. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;
@@ -147,7 +147,7 @@ export function invalidMerkleProof(code: ProofFailureCode, text: string): ProofF
   return { code, text: `${text}: invalid merkle proof` };
 }
 
-/** One step in a path: the parent's hash is the SHA-256 of prefix, child's hash and suffix. */
+/** One step in a proof's path to the root. The parent's hash is the SHA-256 of the prefix, the child's hash and the suffix. */
 export interface ProofStep {
   readonly prefix: Uint8Array;
   readonly suffix: Uint8Array;
@@ -163,9 +163,9 @@ export interface ProofPath {
 
 const EXIST = 1;
 const NONEXIST = 2;
-/** Fields 1, 3 and 4 of a `LeafOp`: SHA-256 as hash and as value prehash, and lengths as unsigned varints. */
+/** Encoded fields 1, 3 and 4 of a `LeafOp`, which select SHA-256 for hash and value prehash, and unsigned varints for lengths. */
 const LEAF_OPERATIONS = Uint8Array.of(0x08, 1, 0x18, 1, 0x20, 1);
-/** Field 1 of an `InnerOp`: SHA-256 as hash. */
+/** Encoded field 1 of an `InnerOp`, which selects SHA-256 as hash. */
 const INNER_OPERATION = Uint8Array.of(0x08, 1);
 
 /** Encodes a `cosmos.ics23.v1.CommitmentProof` for a key with its value. */

@@ -11,7 +11,7 @@ import {
   verifyNonMembership,
 } from "./verify-merkle-proof.ts";
 
-/** A key and value to verify, or an undefined `value` to verify that the key is absent. */
+/** A key and the value to verify. If `value` is undefined, the key's absence is verified. */
 export interface ProofItem {
   readonly store: string;
   readonly key: Uint8Array;
@@ -21,8 +21,8 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. Returns the same results as `verifyMembership` and `verifyNonMembership` without a cache. The cache
- * saves time, because proofs under one app hash share most of their steps. The cache takes up at most about 10 MB.
+ * Verifies ICS-23 proofs with a cache. The results are the same as from `verifyMembership` and `verifyNonMembership` without a cache.
+ * The cache saves time, because proofs under one app hash share most of their steps. The cache takes up at most about 10 MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -60,8 +60,8 @@ export function createProofVerifier(): ProofVerifier {
 }
 
 /**
- * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the caching decoder returns
- * the same object for equal upper proofs, so the cache compares objects, not bytes.
+ * Creates a function like `conformingRoot` that caches one result per proof object. Decoded proofs are immutable, and the caching
+ * decoder returns the same object for equal upper proofs, so the cache compares objects, not bytes.
  */
 function createCachedComputeRoot(): ComputeRoot {
   const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
@@ -76,7 +76,7 @@ function createCachedComputeRoot(): ComputeRoot {
 }
 
 /**
- * Creates a decoder with two caches. Proofs in the store's tree (index 0) share a path follower. An upper proof whose bytes are
+ * Creates a proof decoder with two caches. Proofs in the store's tree (index 0) share a path follower. An upper proof whose bytes are
  * cached decodes to the cached object, which contains a copy of the bytes, since the caller may change the original.
  */
 function createCachingDecoder(): DecodeOperation {

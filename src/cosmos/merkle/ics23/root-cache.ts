@@ -5,30 +5,30 @@ import type { HashText, InnerOp } from "./proof-types.ts";
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
-/** Maximum size of a cached path. The 128 steps that the specs allow take up less space. */
+/** Maximum size of a cached path in bytes. The 128 steps that the specs allow take up less space. */
 const MAX_PATH_BYTES = 16 * 1024;
 
-/** Encoded steps: `bytes` from `start` to `end`. */
+/** The encoded steps of a path, stored in `bytes` from `start` to `end`. */
 interface PathRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** The result of following some steps of a path. */
+/** The root to which some steps of a path lead, and the result of checking these steps against the spec. */
 interface ComputedRoot {
   readonly root: HashText;
-  /** The steps conform to the spec if the first step is at this layer or a lower one. */
+  /** Maximum layer of the first step for which all steps conform to the spec. */
   readonly highestLayer: number;
 }
 
-/** A cached path: the steps of `path` starting at `from` lead from one child hash to `root`. `bytes` belongs to the cache. */
+/** A cached path. Its steps, which are `path` from index `from` on, lead from a child hash to `root`. `bytes` is the cache's copy. */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;
 }
 
-/** A step that was checked and hashed: its child's hash, and the height in its prefix. */
+/** Child hash of a step that was checked and hashed, and the height in the step's prefix. */
 export interface AppliedStep {
   readonly child: HashText;
   readonly height: number;
@@ -38,7 +38,7 @@ type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
  * A path that was followed to its root. `applied` contains its first steps, which were hashed; `above` is the result for the
- * remaining steps. The cache changes the first steps so that they refer to its copy of the bytes.
+ * remaining steps. The cache then points these first steps in `path` to its own copy of the bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -53,7 +53,7 @@ interface FollowedPath {
  *
  * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
  * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`, after
- * the steps have been checked and hashed. At worst, a forged proof can replace an entry, which costs time.
+ * the steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to verify.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -79,7 +79,7 @@ export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 
     add: (followed) => {
       const [first] = followed.path;
       const { applied, end } = followed;
-      // If no step was applied, the entire path came from the cache.
+      // Nothing to add if no step was applied, because the entire path came from the cache.
       if (first === undefined || applied.length === 0) return;
       const size = end - first.start;
       if (size > MAX_PATH_BYTES) return;
@@ -120,7 +120,7 @@ function createPathCopier(): (path: PathRange) => PathRange {
   };
 }
 
-/** Adds one cache entry per applied step. All entries share the copy and the list of steps, but each starts at a different step. */
+/** Adds one cache entry per applied step. All entries share the copied bytes and the step list, and differ in their first step. */
 function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, copy: PathRange): void {
   const { path, applied, above } = followed;
   const { bytes, end } = copy;
@@ -129,13 +129,13 @@ function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, 
     const [step, below] = [path[from], applied[from]];
     if (step === undefined || below === undefined) return;
     moveStep(step, bytes, end - followed.end);
-    // The layer of a step is at most its height, and the step above it is one layer higher.
+    // A step's layer must not exceed the height in its prefix, and must be one below the layer of the step above.
     highestLayer = Math.min(below.height, highestLayer - 1);
     entries.set(below.child, { bytes, start: step.start, end, root: above.root, highestLayer, path, from });
   }
 }
 
-/** Makes a step refer to the copy of its bytes. `by` is the distance from its old position to its new one. */
+/** Makes a step refer to the copy of its bytes. `by` is added to all positions in the step. */
 function moveStep(step: Draft<InnerOp>, bytes: Buffer, by: number): void {
   step.bytes = bytes;
   step.start += by;

@@ -42,7 +42,7 @@ export interface Claim {
 /** Result of a verification: success without a value, or the failure. */
 export type ProofResult = Result<void, ProofFailure>;
 
-/** Functions that compute the roots of a proof's two trees. */
+/** Functions that compute the roots of the store's tree and of the multistore's tree. */
 export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot];
 
 const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
@@ -90,7 +90,7 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
   );
 }
 
-/** Verifies the proofs from index `first` on. Each proof's root is the value of the next proof; the last root is the app hash. */
+/** Verifies a claim's proofs from index `first` on. Each root must be the value in the next proof, and the last root the app hash. */
 function verifyChain(
   claim: Claim,
   firstValue: Uint8Array | HashText,
@@ -108,7 +108,7 @@ function verifyChain(
 
 const VERIFIED: ProofResult = good(undefined);
 
-/** Verifies that proof `index` proves the value under its key, and returns the proof's root. */
+/** Verifies that the proof at `index` contains its key with the given value, and returns the proof's root. */
 function verifyLink(
   claim: Claim,
   value: Uint8Array | HashText,
@@ -139,7 +139,7 @@ function checkContent(
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Returns true if `bytes` from `start` to `end` is the value. In the multistore's proof, the value is a hash. */
+/** Returns true if the bytes from `start` to `end` equal the value, which is a hash (text) in the multistore's proof. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -151,7 +151,7 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
-/** Creates the failure for a proof of absence. An absence that ICS-23 cannot prove has its own code. */
+/** Creates the failure for a proof of absence, with an `empty-` code if ICS-23 cannot prove the absence. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,
@@ -266,8 +266,8 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
  * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one leaf is absent, the other
  * must be the first or last leaf of the tree. Error messages are the same as in Go.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. Nor can
- * absence be proven in an empty tree, which has no leaves.
+ * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. In an
+ * empty tree, absence cannot be proven either, because there are no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,
@@ -351,7 +351,7 @@ function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofS
   );
 }
 
-/** Infers the child's side from the lengths of prefix and suffix. Returns undefined if they fit neither side. */
+/** Infers the child's side from the lengths of prefix and suffix. Returns undefined if the lengths fit neither side. */
 function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   const prefix = step.prefixEnd - step.prefixStart;
   const suffix = step.suffixEnd - step.suffixStart;
@@ -363,7 +363,7 @@ function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
 }
 
 function sameStep(a: InnerOp, b: InnerOp): boolean {
-  // Paths from one cache share their upper steps.
+  // Steps may be the same object, because paths from one cache share their upper steps.
   if (a === b) return true;
   return (
     a.bytes.compare(b.bytes, b.prefixStart, b.prefixEnd, a.prefixStart, a.prefixEnd) === 0 &&

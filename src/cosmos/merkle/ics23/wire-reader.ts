@@ -5,18 +5,18 @@ const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts the same bytes as Go's generated decoders (gogoproto) and throws `WireError` for
- * others. A varint may have up to ten bytes and need not be the shortest encoding, a number is truncated to its field's size, and
- * an unknown field is skipped.
+ * Reads protobuf fields from `bytes`, between the offsets `at` and `end`. Accepts the same bytes as Go's generated decoders
+ * (gogoproto) and throws `WireError` for others. A varint may have up to ten bytes and need not be the shortest encoding, a number is
+ * truncated to its field's size, and an unknown field is skipped.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
   at: number;
   end: number;
-  /** The current field's number and wire type. */
+  /** Number of the current field, whose wire type is `wireType`. */
   field = 0;
   wireType = 0;
-  /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster to process than a bigint. */
+  /** Upper 32 bits of the last varint, as an int32. Processing two 32-bit halves is much faster than using a bigint. */
   private high = 0;
   private fieldStart = 0;
 
@@ -61,7 +61,7 @@ export class WireReader {
     return this.at - length;
   }
 
-  /** Limits the reader to the message in the current field. Returns the previous `end`, which the caller restores. */
+  /** Limits the reader to the nested message in the current field. Returns the previous `end`, which the caller restores. */
   enter(name: string): number {
     const start = this.startOfBytes(name);
     const outerEnd = this.end;
@@ -109,7 +109,7 @@ export class WireReader {
 
   private length(): number {
     const low = this.varint();
-    // Go's length is an int64.
+    // In Go, the length is an int64, so a length of 2^63 or more is negative.
     if (this.high < 0) throw new WireError("proto: negative length found during unmarshaling");
     if (this.high !== 0) throw endOfInput();
     return low >>> 0;
@@ -170,8 +170,8 @@ function fields(text: string): readonly (readonly string[])[] {
 }
 
 /**
- * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. Verification rejects every
- * batch proof, so decoding its contents is unnecessary. A malformed batch must still fail with Go's decoding error.
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. The fields are not stored, because
+ * verification rejects every batch proof. The structure is still checked, so that a malformed batch fails with Go's decoding error.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);

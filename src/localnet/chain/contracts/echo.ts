@@ -29,15 +29,15 @@ export const echo: wasm.ContractCode = {
 const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "never"]);
 
 /**
- * Parses a contract's result from CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
- * `ContractError` with the string in `error` or the path of an invalid field.
+ * Parses a contract's result from CosmWasm's JSON, which is `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
+ * a `ContractError` with the text in `error`, or with the path of an invalid field.
  */
 function parseContractResult(json: unknown, sender: string): wasm.ContractResponse {
   const result = new JsonField(json, "", fieldError);
   const error = result.member("error");
   if (typeof error.value === "string") throw new wasm.ContractError(error.value);
   const { value: ok } = requireRecord(result.member("ok"));
-  // Paths in error messages begin below "ok", e.g. "messages[0].reply_on".
+  // Paths in error messages omit the leading "ok", as in "messages[0].reply_on".
   const response = new JsonField(ok, "", fieldError);
   const data = response.member("data");
   return {

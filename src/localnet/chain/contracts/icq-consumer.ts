@@ -20,10 +20,10 @@ const BALANCES = new Uint8Array([0x02]);
  * stores every result that its callbacks receive, and can be set to reject callbacks. Anyone may call the contract, because it is
  * meant for local chains.
  *
- * Execute: `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id, update_period, addr,
- * denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query {connection_id,
- * update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. Query: `kv_result
- * {query_id}`, `transactions {query_id}`, `failure {}`.
+ * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
+ * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query
+ * {connection_id, update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. The
+ * smart queries are `kv_result {query_id}`, `transactions {query_id}` and `failure {}`.
  */
 export const icqConsumer: wasm.ContractCode = {
   name: "icq-consumer",
@@ -66,7 +66,7 @@ const queryState = byName<wasm.MessageJson>("QueryMsg", {
   failure: (scope) => ({ ...callbackFailures.get(scope) }),
 });
 
-/** Registers a query. `connection_id` and `update_period` are passed on unchecked, because the chain checks them. */
+/** Registers a query. `connection_id` and `update_period` are forwarded without checks, because the chain validates them. */
 function register(
   fields: JsonField,
   query: Readonly<Record<string, wasm.MessageJson>>,
@@ -91,7 +91,7 @@ function balanceKey(fields: JsonField): JsonObject {
   return { path: "bank", key: toBase64(key) };
 }
 
-/** Decodes a remote chain address. Any prefix is accepted, because the remote chain's prefix is not known here. */
+/** Decodes a remote chain address with any bech32 prefix, because the remote chain's prefix is not known here. */
 function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
@@ -104,7 +104,7 @@ function transfersFilter(fields: JsonField): string {
   return JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: text(fields, "recipient") }]);
 }
 
-/** Which callbacks the contract rejects. */
+/** Selects the callbacks that the contract rejects, for KV queries, TX queries or both. */
 interface CallbackFailures {
   readonly kv: boolean;
   readonly tx: boolean;
@@ -115,7 +115,7 @@ const KV_RESULT = utf8("kv/");
 const KV_COUNT = utf8("kv-count/");
 const TRANSACTION = utf8("tx/");
 
-/** The stored setting that makes callbacks fail. */
+/** The stored setting of `set_failure`, which makes callbacks fail. */
 const callbackFailures = {
   get: ({ storage }: wasm.ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;
@@ -129,7 +129,7 @@ function queryIdOf(fields: JsonField): bigint {
   return fields.member("query_id").required().asUint64();
 }
 
-/** Handles `kv_query_result`: reads the result from the chain, stores it and counts it. */
+/** Handles the callback `kv_query_result` by reading the result from the chain, storing it, and counting the callback. */
 function recordKvResult(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   if (callbackFailures.get(scope).kv) throw new wasm.ContractError("kv callbacks are set to fail");
   const queryId = queryIdOf(fields);
@@ -142,7 +142,7 @@ function recordKvResult(scope: wasm.ContractScope, fields: JsonField): wasm.Cont
   return respond({ callback: "kv_query_result", query_id: queryId.toString() });
 }
 
-/** Handles `tx_query_result`: stores the transaction under the next number for its query. */
+/** Handles the callback `tx_query_result` by storing the transaction under the next number for its query. */
 function recordTx(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   if (callbackFailures.get(scope).tx) throw new wasm.ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);

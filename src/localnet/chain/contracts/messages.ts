@@ -1,7 +1,7 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import * as wasm from "../modules/wasm/contract.ts";
 
-/** Wraps a message's fields. A field with the wrong type throws a `ContractError` that names it. */
+/** Wraps a message's fields so that reading a field with the wrong type throws a `ContractError` with the field's path. */
 export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new wasm.ContractError(`${path}: not ${expected}`));
 }
@@ -16,7 +16,7 @@ function readMessage(message: wasm.MessageJson): readonly [name: string, fields:
 }
 
 /**
- * Creates an entry point that passes each message to the handler with its name. Unknown names throw an error that contains
+ * Creates an entry point that passes each message to the handler of the same name. Unknown names throw an error that contains
  * `type`, the Rust enum's name.
  */
 export function byName<T>(
@@ -31,7 +31,7 @@ export function byName<T>(
   };
 }
 
-/** Creates a response with only attributes. */
+/** Creates a response with these attributes, but without messages or data. */
 export function respond(attributes: Readonly<Record<string, string>>): wasm.ContractResponse {
   return {
     ...wasm.NO_RESPONSE,
@@ -39,7 +39,7 @@ export function respond(attributes: Readonly<Record<string, string>>): wasm.Cont
   };
 }
 
-/** Reads a required string field. */
+/** Returns the string in a field. Throws `ContractError` if the field is absent or has another type. */
 export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
@@ -51,7 +51,7 @@ export function unknownVariant(type: string, name: string, known: readonly strin
   return new wasm.ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
-/** Reads a required list of strings. */
+/** Returns the list of strings in a field. Throws `ContractError` if the field is absent or has another type. */
 export function texts(fields: JsonField, name: string): string[] {
   return fields
     .member(name)

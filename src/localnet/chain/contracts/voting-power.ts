@@ -17,12 +17,12 @@ import * as wasm from "../modules/wasm/contract.ts";
 import { byName, messageFields, respond, text } from "./messages.ts";
 
 /**
- * A contract that tracks every delegator's voting power and its history through the staking module's hooks. The contract must be
+ * A contract that uses the staking module's hooks to track every delegator's voting power and its history. The contract must be
  * subscribed to hook types 1, 3, 4, 5, 8, 9 and 10, and ignores all others.
  *
- * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do.
- * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
- * Values are as of the end of the block at `height`, which defaults to the current height.
+ * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do. The smart
+ * queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. A
+ * query returns the value at the end of the block at `height`, by default the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -37,7 +37,7 @@ export const votingPowerContract: wasm.ContractCode = {
 
 const execute = byName("ExecuteMsg", { sync: (scope, fields) => sync(scope, text(fields, "val_addr")) });
 
-/** Ignores a hook, because other hooks report the same stake changes. */
+/** Handles hooks that need no action, because other hooks report the same stake changes. */
 const ignore = (): void => undefined;
 
 const runHook = byName<void>("SudoMsg", {
@@ -91,7 +91,7 @@ function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigi
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts tracking an existing validator. Linear in the validator's delegations; the caller's gas bounds the work. */
+/** Starts tracking an existing validator. Reads all its delegations, and the caller's gas bounds this work. */
 function sync(scope: wasm.ContractScope, address: string): wasm.ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new wasm.ContractError(`${address} is followed already`);
@@ -133,7 +133,7 @@ function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
 
-// Queries to the staking module.
+// The functions below query the staking module.
 
 const SERVICE = "/cosmos.staking.v1beta1.Query";
 /** Number of delegations per query response. */
@@ -161,7 +161,7 @@ interface Delegation {
   readonly shares: Dec18;
 }
 
-/** Reads all delegations to a validator. */
+/** Yields all delegations to a validator, and queries them page by page. */
 function* queryDelegations(scope: wasm.ContractScope, validatorAddr: string): IterableIterator<Delegation> {
   let key = new Uint8Array(0);
   do {
@@ -211,7 +211,7 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** Key prefix for a delegator's validators. Includes former validators, because the history needs their shares. */
+/** Key prefix for the list of a delegator's validators, which includes former ones, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
 function sharesOf(delegator: string, validator: string): History<Dec18> {
@@ -225,7 +225,7 @@ function sharesOf(delegator: string, validator: string): History<Dec18> {
   };
 }
 
-/** A validator's stake. Writing the stake also updates the total power. */
+/** Returns a validator's stake with its history. Writing the stake also updates the total power. */
 function validatorOf(validator: string): History<TrackedValidator> {
   const history = validatorHistory(validator);
   return {
@@ -248,8 +248,8 @@ function totalPower(scope: wasm.ContractScope, height: bigint): bigint {
 }
 
 /**
- * Returns a delegator's tokens at bonded validators at the end of a block. Linear in the delegator's current and former
- * validators.
+ * Returns a delegator's tokens at bonded validators at the end of a block. Takes time linear in the number of the delegator's
+ * current and former validators.
  */
 function votingPower(scope: wasm.ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
@@ -273,13 +273,13 @@ function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): big
   return truncateDec18(quoDec18(shares * tokens, all));
 }
 
-/** Returns the validator without these shares and their tokens. */
+/** Returns the validator with these shares, and the tokens that they are worth, subtracted. */
 function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
   const tokens = validator.tokens - tokensOf(validator, shares);
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/** A value and its history. `get` returns the value at the end of a block, or the current value by default. */
+/** A stored value and its history. `get` returns the value at the end of the block at `height`, by default the current height. */
 interface History<T> {
   readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: wasm.ContractScope, value: T) => void;

@@ -1,19 +1,19 @@
 import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
- * A point on which the specification and the deployed chain (release 6.0.3) differ, or which only one of them defines. The texts
- * are Markdown for table cells.
+ * A behaviour in which the specification and the deployed chain (release 6.0.3) differ, or which only one of the two defines. All
+ * texts are Markdown for table cells.
  */
 export interface Deviation {
   readonly subject: string;
-  /** The behaviour that the specification describes. Absent if the specification does not cover this point. */
+  /** The behaviour that the specification describes; absent if the specification does not cover this point. */
   readonly specification?: string;
   readonly deployed: string;
   /**
    * How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain behaves this way.
    */
   readonly here: string;
-  /** Present if a chain with the `deployed` profile behaves like the deployed chain. */
+  /** Present if the profile decides this point: a chain with the `deployed` profile then behaves like the deployed chain. */
   readonly isSwitch?: true;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];

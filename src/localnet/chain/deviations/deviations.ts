@@ -24,12 +24,12 @@ type Tables = typeof ICQ_DEVIATIONS &
   typeof NODE_DEVIATIONS &
   typeof SIDECAR_DEVIATIONS;
 
-/** Identifier of a deviation that depends on the profile. */
+/** Identifier of a deviation at which the chain's behaviour depends on its profile. */
 type SwitchId = {
   [Id in keyof Tables]: Tables[Id] extends { readonly isSwitch: true } ? Id : never;
 }[keyof Tables];
 
-/** A chain's profile, as used by the chain's code. */
+/** A chain's profile, which the chain's code asks how to behave at each deviation. */
 export interface Profile {
   readonly name: ProfileName;
   /** Returns whether the chain behaves like the deployed chain for this deviation. */
@@ -43,7 +43,7 @@ export const SPECIFICATION: Profile = { name: "specification", deployed: () => f
 
 /** A group of deviations, and the heading of its section in `docs/conformance.md`. */
 interface DeviationArea {
-  /** Name of the generated section. */
+  /** Name of the section that `npm run generate` writes. */
   readonly name: string;
   readonly heading: string;
   readonly deviations: Readonly<Record<string, Deviation>>;
@@ -66,7 +66,7 @@ interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;
-  /** Heading of the section in `docs/conformance.md`. */
+  /** Heading of the section in `docs/conformance.md` that lists the deviation. */
   readonly documented: string;
 }
 

@@ -90,7 +90,7 @@ export const DEX_DEVIATIONS = {
     subject: "omitted `min_average_sell_price`",
     specification: "`limit_sell_price` is used",
     deployed: "the price of `limit_sell_price`'s tick is used",
-    here: "as specified: at most one tick apart",
+    here: "as specified; the two prices are at most one tick apart",
     isSwitch: true,
   },
   dexEventTypes: {
@@ -131,12 +131,12 @@ export const DEX_DEVIATIONS = {
     subject: "simulations over REST",
     specification: "`msg` contains the message as JSON",
     deployed: "only `msg.field` parameters, which exclude amounts and prices",
-    here: "both, with amounts and prices",
+    here: "both forms work, and include amounts and prices",
   },
   dexRestEstimates: {
     subject: "the estimates' `routes`, `amount_in` and `expiration_time` over REST",
     deployed: "cannot be passed in a query",
-    here: "JSON for each route, a number, RFC 3339",
+    here: "routes as JSON, the amount as a number, the time in RFC 3339",
   },
   restSlash: {
     subject: "slash in a path's IBC denomination",

@@ -152,7 +152,7 @@ export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
     deployed: "a list: `'…' path is not allowed from the contract` for all others",
-    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
+    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A listed path whose module the chain lacks fails with `No route to query '…'`",
     isSwitch: true,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

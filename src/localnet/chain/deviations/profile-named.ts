@@ -11,7 +11,7 @@ const DEPLOYED: Profile = {
   proto: createProtoVariant(FIELDS),
 };
 
-/** Returns a chain's profile. Calls with the same name return the same object. */
+/** Returns the profile with this name. Calls with the same name return the same object. */
 export function profileNamed(name: ProfileName = "specification"): Profile {
   return name === "deployed" ? DEPLOYED : SPECIFICATION;
 }

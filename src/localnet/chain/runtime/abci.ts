@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
 import type { Interrupt } from "./gas.ts";
 
-/** The result of one transaction (ABCI `ExecTxResult`). */
+/** Result of executing or checking one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
   /** ABCI code; 0 means success. */
   readonly code: number;
@@ -41,7 +41,7 @@ export interface FinalizeBlockRequest
 
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /** Events that the block's hooks emitted. As in the SDK, the attribute `mode` names the hook: BeginBlock or EndBlock. */
+  /** Events from the begin and end hooks. As in the SDK, the attribute `mode` of each event is "BeginBlock" or "EndBlock". */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
   /** State root after this block, which the header at the next height contains. */
@@ -60,7 +60,7 @@ export interface QueryRequest {
   readonly prove: boolean;
 }
 
-/** Response from {@link Application.query}. A failed query returns a response with a non-zero code instead of throwing. */
+/** Response to an ABCI query. A failed query returns a response with a non-zero code instead of throwing. */
 export interface QueryResponse {
   readonly code: number;
   readonly codespace: string;
@@ -69,19 +69,19 @@ export interface QueryResponse {
   readonly value: Uint8Array;
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
-  /** gRPC status code if a gRPC query failed, otherwise 0. The REST and gRPC servers return this code. */
+  /** gRPC status code of a failed gRPC query; 0 for success and for other queries. The REST and gRPC servers return this code. */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
-/** Runs a transaction by calling `run`, and may do work before and after it. */
+/** A function that runs a transaction by calling `run` once, and may do work before and after the call. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call `initChain` once on an empty state, then `finalizeBlock` and
- * `commit` for every block. Queries read the last committed state. Checks read the same state plus the writes of the transactions
- * checked since the last commit.
+ * `commit` for every block. Queries read the last committed state. CheckTx also sees the writes of all transactions checked since
+ * the last commit.
  */
 export interface Application {
   readonly info: () => {
@@ -94,7 +94,7 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. After each block, the node rechecks the transactions that are still in the mempool, with `recheck` set. */
+  /** Runs CheckTx. After each block, the node calls it with `recheck` for every transaction that is still in the mempool. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
   /**
@@ -106,12 +106,12 @@ export interface Application {
   readonly reload: () => void;
   /** Runs a query. If `interrupt` ends the query, even during a simulation, the gRPC code is DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
-  /** Simulates an encoded `Tx`, which may lack signatures. Throws any error thrown by `interrupt`. */
+  /** Simulates an encoded `Tx`, which may lack signatures. `interrupt` may throw to end the simulation. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
    * Reruns a block's transactions without changing the state. `around` runs the last transaction, unless the block has no gas
-   * left for that transaction. Returns undefined if the state before the block is no longer stored. Throws any error thrown by
-   * `interrupt`.
+   * left for that transaction. Returns undefined if the state before the block is no longer stored. `interrupt` may throw to end the
+   * rerun.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,

@@ -10,13 +10,13 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-// Caches of recent conversions in both directions. Running a transaction converts each of its addresses about twenty times, and
-// bech32 would otherwise take most of that time. Each entry depends only on its key, so the caches cannot change a result.
+// Caches of recent conversions in both directions. Running a transaction converts each of its addresses about twenty times, so without the
+// caches, bech32 would take most of the transaction's time. Each entry depends only on its key, so the caches cannot change a result.
 const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** The bech32 string of a cached address array, with the prefix for which the string was last requested. */
+/** Caches on each address array the bech32 string that was last requested for the array, and its prefix. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -26,10 +26,10 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** Thrown for a string that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
+/** Thrown for a string that is not an account address on this chain. The message is the same as from the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
-/** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the returned array. */
+/** Returns a module account's address: the first 20 bytes of its name's SHA-256 hash, in a cached array. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
 }
@@ -42,7 +42,7 @@ function shared(address: Uint8Array): Uint8Array {
 export function formatAddress(prefix: string, address: Uint8Array): string {
   const known = sharedTexts.get(address);
   if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;
-  // Latin-1 maps every byte to one character, so this is the cheapest string that identifies the bytes.
+  // Use Latin-1 text as cache key, because mapping each byte to one character is the cheapest conversion to a unique string.
   const text = cached(ofPrefix(formattedByPrefix, prefix), latin1(address), () =>
     encodeBech32(prefix, address),
   );
@@ -50,12 +50,12 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
   return text;
 }
 
-/** Parses an account address. Do not modify the returned array. Throws `AddressError` for an invalid address. */
+/** Parses a bech32 address into a cached array, which callers must not modify. Throws `AddressError` for an invalid address. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }
 
-/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for other invalid strings. */
+/** Runs `parse` and throws like the SDK's address codec, i.e. sdk/35 for a wrong prefix and `AddressError` for any other error. */
 export function withSdkErrors<T>(parse: () => T): T {
   try {
     return parse();
@@ -66,7 +66,7 @@ export function withSdkErrors<T>(parse: () => T): T {
   }
 }
 
-/** Parses an account address. Returns the address bytes or the error message. */
+/** Parses a bech32 address like {@link parseAddress}, but returns the error message instead of throwing. */
 export function tryParseAddress(prefix: string, text: string): Result<Uint8Array, string> {
   try {
     return good(parseAddress(prefix, text));
@@ -157,7 +157,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Converts 5-bit groups to bytes. At most 4 bits may be left over, and all of them must be zero. */
+/** Converts bech32's 5-bit groups to bytes. At most 4 bits may be left over, and all of them must be zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

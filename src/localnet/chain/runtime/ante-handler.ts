@@ -14,9 +14,9 @@ import * as errors from "./errors.ts";
 
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
-  /** Moves the fee into escrow. */
+  /** Deducts the fee from the payer's account and moves it into escrow. */
   readonly takeFee: AnteStep;
-  /** Name of the store for the transaction counter that contracts can read. Absent on chains without contracts. */
+  /** Name of the store for the transaction counter, which contracts can read; absent on chains without contracts. */
   readonly txCounterStore?: string;
   /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;
@@ -26,10 +26,10 @@ export interface AnteOptions {
  * Creates the ante handler, whose steps run before the messages. The order and the error messages match the deployed release's
  * ante decorators.
  *
- * The order determines which error an invalid transaction gets and how much gas it has used by then. Cheap stateless checks come
- * first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never reaches the most
- * expensive step. Keys are stored before signatures are verified, because an account's first transaction provides its key.
- * Sequences are incremented only after all these checks have passed. Only the check for redundant relayer messages comes later,
+ * The order of the steps determines the error that an invalid transaction gets, and the gas that it has used until then. Cheap
+ * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never
+ * reaches the most expensive step. Keys are stored before signatures are verified, because an account's first transaction provides
+ * its key. Sequences are incremented only after all these checks have passed. The check for redundant relayer messages runs last,
  * because it costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
@@ -60,14 +60,14 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Size that a simulation assumes for a missing signature, as in the SDK: 106 bytes for an amino StdSignature and key, plus 6. */
+/** Bytes that a simulation assumes for a missing signature, as in the SDK (106 for an amino StdSignature with its key, plus 6). */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) followed by the transaction count (4 bytes), both big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count restarts from 0 at each new
- * height, so there is no need to reset it at the end of a block. Simulations are not counted.
+ * Counts a block's transactions, but no simulations, in the contract host's store (wasmd `CountTXDecorator`). The count restarts
+ * from 0 at each new height, because the stored count includes its height.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -130,7 +130,7 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/** Limits the memo's length in bytes. Like the SDK, reads the parameters only if there is a memo, because reads cost gas. */
+/** Rejects a memo with too many bytes. Like the SDK, reads the parameters only if there is a memo, because reads cost gas. */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
   if (length === 0) return;
@@ -142,8 +142,8 @@ const checkMemo: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Charges gas for each byte of the transaction. Since a simulated transaction has no signatures, a simulation also charges for
- * the bytes that each missing signature will add.
+ * Charges gas for each byte of the transaction. A simulated transaction may lack signatures, so a simulation also charges for the
+ * bytes that each missing signature will add.
  */
 const chargeTxSize: AccountStep = (accounts, context, tx) => {
   const { txSizeCostPerByte } = accounts.params(context);
@@ -151,7 +151,7 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // This read only consumes gas. The SDK reads the account to find its key type, but this chain supports only one type.
+    // Read the account only to consume the same gas as the SDK, which needs the key type. Here, all keys have one type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

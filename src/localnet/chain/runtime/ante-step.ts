@@ -5,13 +5,13 @@ import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
-  /** The module that owns the account. Absent if no module owns it. */
+  /** The module that owns the account; absent for ordinary accounts. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
-  /** The account's vesting coins. Absent if the account has none. */
+  /** The account's vesting schedule and coins; absent if the account is not a vesting account. */
   readonly vesting?: Vesting;
 }
 
-/** The accounts and parameters that the ante steps access. The auth module implements this interface. */
+/** The accounts and parameters that the ante steps access, as implemented by the auth module. */
 export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
@@ -22,15 +22,15 @@ export interface AnteAccounts {
 
 /** Block properties that determine fees and limits. */
 export interface TxEnvironment {
-  /** Proposer's address (20 bytes). The proposer receives the tips. */
+  /** Address (20 bytes) of the block's proposer, who receives the tips. */
   readonly proposerAddress: Uint8Array;
   /** Total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: bigint;
-  /** Gas limit for a simulation; undefined means the block's limit. */
+  /** Gas limit for simulations; undefined if only the block's limit applies. */
   readonly simulationGas?: bigint | undefined;
 }
 
-/** One step that runs before or after a transaction's messages. Throws `ModuleError` to reject the transaction. */
+/** A step that runs before or after a transaction's messages and throws `ModuleError` to reject the transaction. */
 export type AnteStep = (context: Context, tx: DecodedTx, environment: TxEnvironment) => void;
 
 /** An {@link AnteStep} that reads or writes accounts. */

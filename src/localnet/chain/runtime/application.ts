@@ -21,7 +21,7 @@ import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 import type * as abci from "./abci.ts";
 
-/** An application's modules and rules. */
+/** The modules of an application, the order of their hooks, and the rules for transactions and queries. */
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
@@ -104,7 +104,7 @@ export function createApplication(
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
       const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
-      // The SDK runs genesis at height 0, regardless of the initial height.
+      // Run genesis at height 0, as in the SDK, even if the initial height is higher.
       const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
       const deliver = (tx: Uint8Array): abci.TxResult =>
@@ -227,7 +227,7 @@ function deliverGenesisTx(
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Reruns a block on a branch, and drops the branch. */
+/** Reruns a block's transactions on a branch of the earlier state, and drops the branch. */
 function rerunBlock(
   request: abci.FinalizeBlockRequest,
   machine: Machine,
@@ -246,7 +246,7 @@ function rerunBlock(
   return executeBlock(block, chainId, createBranch(view.store), { ...rules, run }).txResults;
 }
 
-/** Creates a query's context. As in the SDK, handlers may write, but their writes are dropped with the branch. */
+/** Creates the context for a query. As in the SDK, query handlers may write, but their writes are dropped with the branch. */
 function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: Interrupt): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
@@ -258,12 +258,12 @@ function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: 
   );
 }
 
-/** Returns the view at a committed height. The multistore also contains the finalized height, which queries must not see yet. */
+/** Returns the view at a committed height, but not at the finalized height, which the multistore contains before its commit. */
 function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }
 
-/** An application's states: the committed state, the check state, the genesis state and the finalized block. */
+/** Holds an application's states, i.e. the committed state, the check state, the genesis state and the finalized block. */
 type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
@@ -296,7 +296,7 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
         throw new Error(`block ${finalized.height} is finalized and not committed`);
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
-    /** Starts from an empty state. Returns the genesis branch, on which the first block runs. */
+    /** Returns a branch of the empty state for genesis, on top of which the first block will run. Throws if a height is committed. */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = multiStore.createMultiStore({ ...options, initialHeight: record.height + 1n });
@@ -333,8 +333,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch. Writing the branch also writes the genesis state to the trees, because InitChain commits
- * nothing: the genesis state becomes part of the first height.
+ * Creates the first block's branch of the genesis state. Writing the branch also writes the genesis state to the trees, because
+ * InitChain commits nothing: the genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

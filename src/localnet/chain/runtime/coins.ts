@@ -15,8 +15,8 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer in a message as Go's `math.Int` does: "010" is 8, and "" is 0. Throws sdk/2 for an invalid string and for a
- * value of more than 256 bits, which Go rejects while decoding the transaction.
+ * Parses an integer in a message as Go's `math.Int` does, where "010" is octal (8) and "" is 0. Throws sdk/2 for an invalid string
+ * and for a value of more than 256 bits, which Go rejects while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);
@@ -31,7 +31,7 @@ export function toWireCoin(coin: Coin): WireCoin {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }
 
-/** Formats a coin as "5000untrn". */
+/** Formats a coin as its amount followed by its denomination, e.g. "5000untrn". */
 export function formatCoin(coin: Coin): string {
   return `${coin.amount}${coin.denom}`;
 }
@@ -43,8 +43,8 @@ export function formatCoins(coins: readonly Coin[]): string {
 }
 
 /**
- * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, with positive
- * amounts. An empty list is valid.
+ * Returns whether coins are valid (the SDK's `Coins.Validate`): either an empty list, or valid denominations in strictly ascending
+ * order, with positive amounts.
  */
 export function areValidCoins(coins: readonly Coin[]): boolean {
   return coins.every(

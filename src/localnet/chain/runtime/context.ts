@@ -4,31 +4,31 @@ import type { Branch, KVStore } from "../store/cache-store.ts";
 import { createGasStore, type GasMeter, type Interrupt, interruptMeter } from "./gas.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 
-/** Why a transaction is run. `simulate` skips signature verification and drops all writes. */
+/** Purpose for which a transaction runs. `simulate` skips signature verification and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
 /** Everything that a handler, hook or query can read or change: the block, the stores, a gas meter and the events. */
 export interface Context {
   readonly chainId: string;
   readonly height: bigint;
-  /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
+  /** Block time, in nanoseconds since the Unix epoch, which is the only clock for chain code. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Determines the behaviour where the specification and the deployed chain differ. */
+  /** Selects the behaviour wherever the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
   /**
-   * Throws to end a simulation or query. Every gas consumption calls `interrupt`; long work that consumes no gas must call it
-   * too.
+   * Throws if a simulation or query has taken too long. Consuming gas calls `interrupt`; long work that consumes no gas must call
+   * it too.
    */
   readonly interrupt?: Interrupt | undefined;
-  /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
+  /** Opens a module's store by name. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
   /** Emits an event for the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
    * Runs `work` on a branch of this context's stores. Applies the branch's writes and events if `work` returns, and drops them if
-   * it throws. The gas stays consumed either way.
+   * `work` throws. Consumed gas is never refunded.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events but a different gas meter. */
@@ -52,7 +52,7 @@ interface ExecutionScope {
   readonly emit: (event: ChainEvent) => void;
 }
 
-/** Creates a context whose gas meter is charged for every access to the stores. */
+/** Creates a context in which every store access consumes gas from the context's meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
   // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A list is faster
   // to create than a map, and a context opens few stores.
@@ -91,12 +91,12 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown and caught by `dryRun` to drop its branch. The error object is shared, because creating an error with a stack trace
- * would take a quarter of a contract query's time.
+ * The error that `dryRun` throws and catches to drop its branch. The error object is shared, because creating an error with a stack
+ * trace would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
-/** Runs `work` on a branch and returns the result, but drops the writes and events. The gas stays consumed. */
+/** Runs `work` on a branch and returns the result, but drops the writes and events. Consumed gas is not refunded. */
 export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   const outcome: { result?: { readonly value: T } } = {};
   try {
@@ -138,13 +138,13 @@ interface EventAttribute {
   readonly index: boolean;
 }
 
-/** An ABCI `Event`. */
+/** An event that a transaction or a block hook emits (ABCI `Event`). */
 export interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly EventAttribute[];
 }
 
-/** Creates an indexed attribute. */
+/** Creates an event attribute that nodes index, so that clients can search for the attribute. */
 export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
@@ -177,18 +177,18 @@ export interface MessageHandler {
    */
   readonly validate?: (message: Uint8Array) => void;
   /**
-   * Runs an encoded message. The caller has already verified the signers: the ante handler for a transaction, the contract host
+   * Runs an encoded message. The signers have already been verified, by the ante handler for a transaction and by the contract host
    * for a contract's message. Throws `ModuleError` to fail the message.
    */
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
-/** Finds the handler for a message type of any module. */
+/** Returns the handler for a message's type URL, or undefined if no module handles the type. */
 export type FindMessage = (typeUrl: string) => MessageHandler | undefined;
 
 /** Handles one gRPC query, whose request and response are encoded messages. */
 export interface QueryHandler {
-  /** The gRPC path, e.g. "/cosmos.bank.v1beta1.Query/Balance". */
+  /** gRPC path of the method, such as "/cosmos.bank.v1beta1.Query/Balance". */
   readonly path: string;
   /** Throws `QueryError` or `ModuleError` to fail the query. */
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
@@ -207,13 +207,13 @@ export interface Misbehavior {
   /** The validator's consensus address, 20 bytes. */
   readonly address: Uint8Array;
   readonly height: bigint;
-  /** Block time at the infraction's height. */
+  /** Block time at the infraction's height, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
   /** The validator's power at the infraction's height. */
   readonly power: bigint;
 }
 
-/** Block data that the node passes to begin hooks. */
+/** Data about the block, such as votes and evidence, that the node passes to begin hooks. */
 export interface BlockInput {
   readonly lastCommit: readonly LastCommitVote[];
   /** Default: none. */
@@ -227,11 +227,11 @@ export interface BlockInput {
 }
 
 /**
- * Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps its writes if the returned code is 0.
+ * Runs a genesis transaction (an encoded `Tx`) without a fee or a gas limit. Keeps the transaction's writes if the code is 0.
  */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
-/** The chain's names, as passed to its modules. */
+/** Names and prefixes that distinguish this chain from others, passed to its modules. */
 export interface ChainNames {
   /** First segment of the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;
@@ -243,7 +243,7 @@ export interface ChainNames {
   readonly authority: string;
 }
 
-/** One of the chain's modules. A module calls another module only through an interface that it declares itself. */
+/** Interface that every module of the chain implements. A module calls other modules only through interfaces that it declares itself. */
 export interface ChainModule {
   /** Name of the module's member in the genesis document. */
   readonly name: string;
@@ -255,7 +255,7 @@ export interface ChainModule {
   readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
   readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;
-  /** Reads the module's part of the genesis document (proto JSON, snake_case). Errors contain the invalid field's path. */
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). An error's text contains the field's path. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
   /** Delivers the module's genesis transactions after the genesis of all modules. */
   readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;

@@ -1,26 +1,26 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps, which cannot be derived from the text, because a wrap may itself contain ": ". */
+/** An error's description and wraps, which the error's text does not reveal, because a wrap may contain a colon itself. */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
 }
 
 /**
- * A failed transaction or query, as the SDK reports it: codespace, code and text. Any other exception in chain code is a bug in
- * this program and stops the state machine.
+ * Fails a transaction or query with a codespace, code and text, as errors registered with the SDK do. Any other exception in chain
+ * code is a bug in this program and stops the state machine.
  */
 export class ModuleError extends Error {
   readonly codespace: string;
   readonly code: number;
   /** The registered description for (codespace, code), which is always the last part of the text. */
   readonly description: string;
-  /** The texts before the description, innermost first. The text of a single wrap may itself contain ": ". */
+  /** The wrapping texts that precede the description, innermost first. A single text may contain colons itself. */
   readonly wraps: readonly string[];
 
   /**
-   * `text` is the complete ABCI log with the outermost wrap first: "outer: inner: description". `origin` is the description, or
-   * the description and the wraps. By default, the description is the part after the last ": ".
+   * `text` is the complete ABCI log, such as "outer: inner: description", with the outermost wrap first. `origin` is the
+   * description, or the description and the wraps. By default, the description is the part after the last colon and space.
    */
   constructor(codespace: string, code: number, text: string, origin?: string | ErrorOrigin) {
     super(text);
@@ -32,7 +32,7 @@ export class ModuleError extends Error {
     this.wraps = given?.wraps ?? wrapsBefore(text, this.description);
   }
 
-  /** Returns the same error with text prepended, like Go's `errorsmod.Wrap`: "words: text". */
+  /** Returns the same error with `words` and a colon prepended to its text, like Go's `errorsmod.Wrap`. */
   wrap(words: string): ModuleError {
     const { description } = this;
     const wraps = [...this.wraps, words];
@@ -47,7 +47,7 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 
 /**
  * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. Only code that
- * recovers from panics in Go may catch it: the transaction runner, and a caller with its own gas meter.
+ * recovers from panics in Go may catch it, i.e. the transaction runner and callers with their own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -55,9 +55,9 @@ export class ChainPanic extends ModuleError {}
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
- * Registers an error kind, like Go's `errorsmod.Register`. Each module defines its kinds in `errors.ts` as constants with their
- * Go names: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. Throw an error with
- * `throw ErrSendDisabled(words)`.
+ * Registers an error kind, like Go's `errorsmod.Register`. Each module's `errors.ts` defines the kinds as constants with their Go
+ * names, such as `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. To throw such an
+ * error, write `throw ErrSendDisabled(words)`.
  */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
   return (words) => {
@@ -105,7 +105,7 @@ export const ErrNotSupported = sdkError(37, "feature not supported");
 export const ErrNotFound = sdkError(38, "not found");
 export const ErrInvalidGasLimit = sdkError(41, "invalid gas limit");
 
-/** A panic from which baseapp recovered, as registered by cosmossdk.io/errors. */
+/** The error that baseapp reports after recovering from a panic, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
 /** Creates a Go panic other than out of gas, with the text that baseapp prints before the stack. */
@@ -113,14 +113,14 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Gov error for an authority-only message that another account signed. */
+/** The `gov` module's error for an authority-only message that another account has signed. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work`. Wraps (Go's `errorsmod.Wrap`) or converts any `ModuleError` that it throws; panics pass through unchanged. */
+/** Runs `work`. If `work` throws a `ModuleError`, wraps it (Go's `errorsmod.Wrap`) or converts it. Panics pass through unchanged. */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
@@ -131,8 +131,8 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
 }
 
 /**
- * Runs `parse`, which must not consume gas. Replaces anything that `parse` throws with the error that `fail` creates from the
- * reason.
+ * Runs `parse`, which must not consume gas. If `parse` throws, throws the error that `fail` creates from the error's message
+ * instead.
  */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
@@ -142,7 +142,7 @@ export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   }
 }
 
-/** Like {@link orThrow}, but the error's text is "words: reason". */
+/** Like {@link orThrow}, but creates an error of the given kind, with `words` before the reason. */
 export function orThrowWith<T>(kind: (text: string) => Error, words: string, parse: () => T): T {
   return orThrow(parse, (reason) => kind(`${words}: ${reason}`));
 }
@@ -175,7 +175,7 @@ export const GrpcCode = {
 
 /** Fails a query with a gRPC status, from which the REST status and body, or the ABCI code and log, are derived. */
 export class QueryError extends Error {
-  /** One of {@link GrpcCode}. */
+  /** The gRPC status code, one of {@link GrpcCode}. */
   readonly grpcCode: number;
 
   constructor(grpcCode: number, text: string) {

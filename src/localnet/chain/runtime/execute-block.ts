@@ -22,7 +22,7 @@ type EndHook = (context: Context) => void;
 
 type RunTx = (...args: [...Parameters<typeof runTx>, index: number]) => TxResult;
 
-/** Hooks and rules that apply to every block. */
+/** The hooks and rules with which every block is executed. */
 export interface BlockRules {
   readonly tx: TxRules;
   readonly run: RunTx;
@@ -30,16 +30,16 @@ export interface BlockRules {
   readonly pre: readonly PreHook[];
   readonly begin: readonly BeginHook[];
   readonly end: readonly EndHook[];
-  /** Returns the validator set changes. Called after the end hooks. */
+  /** Returns the block's changes to the validator set, after all end hooks have run. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
   /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
 }
 
-/** A block's outcome before its app hash is known. */
+/** Result of executing a block, without the app hash, which is computed later. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block. A failed transaction yields a result; any other exception is a bug and stops the state machine. */
+/** Executes a block that consensus has decided. A failed transaction yields a result; any other exception is a bug and stops the chain. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -61,7 +61,7 @@ export function executeBlock(
   return { txResults, events, validatorUpdates: rules.validatorUpdates(endContext) };
 }
 
-/** Creates the context for a block hook, without a gas limit. Drops the hook's events by default. */
+/** Creates the context for a block hook, without a gas limit. By default, events that the hook emits are dropped. */
 export function blockContext(
   block: BlockFacts,
   branch: Branch,
@@ -101,12 +101,12 @@ function noBlockGasLeft(): TxResult {
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }
 
-/** Block data stored in the state. Queries at the block's height and the first checks after a restart use it. */
+/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Name of the store that contains the record. The consensus module owns this store. */
+/** Name of the store that contains the block record, which belongs to the consensus module. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");
@@ -119,7 +119,7 @@ function writeBlockRecord(store: KVStore, record: BlockRecord): void {
   store.set(KEY, Header.encode(header).finish());
 }
 
-/** Reads the last block's record. Returns undefined before the first block. */
+/** Returns the record of the last executed block, or undefined before the first block. */
 export function readBlockRecord(store: KVStore): BlockRecord | undefined {
   const bytes = store.get(KEY);
   if (bytes === undefined) return undefined;

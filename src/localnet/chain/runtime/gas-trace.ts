@@ -2,14 +2,14 @@ import type { StartTrace } from "../../vm/hooks.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "./context.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** Kind of work in a span: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
+/** Kind of work that a span covers, i.e. a transaction step, a message, a contract call, a query, or an entry point of WebAssembly code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Records where gas is consumed, without changing any result. */
+/** Records which work consumes how much gas, without changing any result. */
 export interface GasTracer {
-  /** Returns the trace for the next call of binary code, or undefined if the call is not traced. */
+  /** Returns the trace for the next call of a WebAssembly contract, or undefined if the call is not traced. */
   readonly call: () => StartTrace | undefined;
-  /** Runs work in a named span. `name` is called only while tracing. */
+  /** Runs `work` in a span, so that the gas it consumes is recorded under the name. `name` is called only while tracing. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -18,7 +18,7 @@ export interface GasTracer {
   ) => T;
 }
 
-/** A tracer that records nothing. */
+/** The default tracer, which records nothing. */
 export const UNTRACED: GasTracer = {
   call: () => undefined,
   span: (context, _kind, _name, work) => work(context),
@@ -46,7 +46,7 @@ export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   };
 }
 
-/** Returns a module that traces all its messages and queries as spans, whatever their source. */
+/** Returns a module that traces all its messages and queries as spans, no matter whether a transaction or a contract sent them. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

@@ -4,16 +4,16 @@ import { ChainPanic } from "./errors.ts";
 export interface GasMeter {
   /** The gas limit; undefined means no limit. */
   readonly limit: bigint | undefined;
-  /** Returns the gas consumed so far. The amount can exceed `limit`, because it includes the consumption that failed. */
+  /** Returns the gas consumed so far, which can exceed `limit`, because it includes the consumption that ran out of gas. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
    * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Consumes a small amount of gas. Takes a number instead of a slower bigint, because every store access calls this method. */
+  /** Like `consume`, but takes a number instead of a slower bigint, because every store access calls this method. */
   readonly charge: (amount: number, location: string) => void;
-  /** Receives each consumption while a transaction is profiled. */
+  /** Called for each consumption; present only while a transaction is profiled. */
   readonly observer?: GasObserver;
 }
 
@@ -21,7 +21,7 @@ export type GasObserver = (amount: bigint, location: string) => void;
 
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
-  // The sum of small amounts stays below 2^53, so numbers are exact.
+  // Sum of the small amounts, which stays below 2^53, so a number is exact.
   let charged = 0;
   let chargeable = chargeableGas(limit, consumed);
   const used = (): bigint => consumed + BigInt(charged);
@@ -43,7 +43,7 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates a meter for work whose gas the caller later charges to an outer meter. */
+/** Creates a separate meter with its own limit. The caller must later charge the gas used to the outer meter. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
@@ -66,7 +66,7 @@ export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   };
 }
 
-/** Returns the remaining gas as a number. The conversion is exact for all values that `charged` can reach. */
+/** Returns the remaining gas as a number. The result is exact for all values up to 2^53, which `charged` never exceeds. */
 function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
@@ -106,14 +106,14 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 }
 
 /**
- * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges matters: when the gas runs out,
- * the error message names the charge that exceeded the limit.
+ * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges matters, because an out-of-gas error
+ * names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// This is a class for the same reason as the cache store's layers: every transaction creates several.
+// This is a class, because every transaction creates several gas stores, and a closure per method would be slower.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -124,7 +124,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // Charge per byte only after the read, because the value's size is not known before.
+    // The charge per byte follows the read, because only the read reveals the value's size.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
@@ -186,12 +186,12 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
 }
 
 /**
- * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes this function to simulations and
- * queries but never to a block, because chain code has no clock.
+ * Throws {@link InterruptedError} if a simulation, query or other work outside a block has taken too long. The node passes this
+ * function to simulations and queries but never to a block, because chain code has no clock.
  */
 export type Interrupt = () => void;
 
-/** Thrown to interrupt work outside a block. Not a `ModuleError` or `QueryError`, because nothing on the chain may handle it. */
+/** Thrown to interrupt work outside a block. It is neither a `ModuleError` nor a `QueryError`, so that no code on the chain handles it. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);

@@ -4,7 +4,7 @@ import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
 import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/registry.ts";
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 
-/** Thrown for an invalid genesis document. `path` names the field. */
+/** Thrown for an invalid genesis document. `path` is the path of the invalid field, such as "app_state.bank.params". */
 export class GenesisError extends CodedError<{ readonly code: "bad-genesis"; readonly path: string }> {
   constructor(path: string, text: string, cause?: unknown) {
     super({ code: "bad-genesis", path }, `${path}: ${text}`, cause === undefined ? {} : { cause });
@@ -16,7 +16,7 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Reads and prints a module's genesis state, which is proto JSON in the document. */
+/** Converts a module's genesis state from and to proto JSON, its format in the genesis document. */
 export interface GenesisSchema<T> {
   /** Name of the module and of its member in `app_state`. */
   readonly module: string;
@@ -26,7 +26,7 @@ export interface GenesisSchema<T> {
   readonly print: (state: T, variant?: ProtoVariant) => JsonValue;
 }
 
-/** Describes a module's genesis state. `typeName` is the full name of the protobuf message. */
+/** Creates the schema that reads and prints a module's genesis state. `typeName` is the full name of the protobuf message. */
 export function genesisSchema<T>(module: string, typeName: string, type: MessageType<T>): GenesisSchema<T> {
   return {
     module,
@@ -50,7 +50,7 @@ export function genesisSchema<T>(module: string, typeName: string, type: Message
 
 /**
  * Wraps a module's genesis state so that it can be read member by member. An absent state is treated as an empty object. The
- * field's methods throw `GenesisError`.
+ * returned field's methods throw `GenesisError` for values of the wrong type.
  */
 export function genesisField(module: string, genesis: JsonValue | undefined): JsonField {
   return new JsonField(genesis ?? {}, `app_state.${module}`, notExpected);
@@ -61,15 +61,15 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. The decoded state does not
- * show that absence, because an absent non-nullable message decodes to zero fields.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. The decoded state does not show
+ * the absence, because an absent non-nullable message decodes to zero fields.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
   return isGiven && part !== undefined ? part : fallback;
 }
 
-/** Runs `read` for one field. Anything that `read` throws becomes a `GenesisError` with the field's path. */
+/** Runs `read` for the genesis field at `path`. Converts any error that `read` throws to a `GenesisError` with the path. */
 export function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -78,7 +78,7 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Runs `read` for each item of a list. Anything that `read` throws becomes a `GenesisError` with the item's path. */
+/** Runs `read` for each item of a list. Converts any error that `read` throws to a `GenesisError` with the item's path. */
 export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item: T) => R): readonly R[] {
   return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
 }
@@ -91,17 +91,17 @@ export function checkModuleNames(appState: JsonObject, modules: readonly string[
   }
 }
 
-/** Reads and prints messages of one type for modules that read their genesis state member by member. */
+/** Converts messages of one type from and to JSON, for modules that read their genesis state member by member. */
 interface GenesisPart<T> {
   readonly print: (message: T) => JsonValue;
   /** Throws `GenesisError` if the field is invalid or absent. */
   readonly read: (field: JsonField) => T;
   readonly readOptional: (field: JsonField) => T | undefined;
-  /** Reads a list. An absent list is empty. */
+  /** Reads a list of messages, and treats an absent list as empty. */
   readonly readList: (field: JsonField) => readonly T[];
 }
 
-/** Defines the reader and printer for a protobuf message, by its full name and type. */
+/** Creates the converter between JSON and a protobuf message type, which is given by its full name and codec. */
 export function genesisPart<T>(typeName: string, type: MessageType<T>): GenesisPart<T> {
   const read = (field: JsonField): T =>
     atPath(field.path, () => type.decode(messageFromJson(typeName, field.value)));

@@ -7,18 +7,18 @@ import type { MapRange } from "../store/collections.ts";
 import type { Entry, KVStore } from "../store/cache-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
-/** Page size if a request's limit is 0. The SDK then also sets `count_total`. */
+/** Page size for requests with limit 0, for which the SDK also sets `count_total`. */
 const DEFAULT_PAGE_LIMIT = 100n;
 
-/** A store and the prefix of the keys to page through. Callbacks receive the keys without the prefix. */
+/** The entries to page through, as a store and a key prefix. Callbacks receive the keys without the prefix. */
 export interface PagedStore {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
 }
 
 /**
- * Returns whether an entry matches the filter. `onPage` is true if a match would be on the page. In offset mode, the function is
- * also called for entries before and after the page.
+ * Returns whether an entry matches the filter. `onPage` is true if a matching entry would be on the page. In offset mode, the
+ * filter also runs for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
@@ -43,7 +43,7 @@ export interface Page<T> {
   readonly pagination: PageResponse;
 }
 
-/** Reads a page with {@link paginate}. Returns the result of `read` for each entry. */
+/** Reads a page of entries like {@link paginate}, and returns the result of `read` for each entry. */
 export function readPage<T>(
   paged: PagedStore,
   request: PageRequest | undefined,
@@ -112,7 +112,7 @@ function pageFromOffset(paged: PagedStore, page: PageRequest, onEntry: FilterEnt
   let nextKey: Uint8Array | undefined;
   for (const [key, value] of entries(paged, page)) {
     if (onEntry(key, value, hits >= page.offset && hits < end)) hits += 1n;
-    // This is the first match after the page, so its key is `next_key`. With `count_total`, the walk continues to the end.
+    // `key` is the first match after the page, so it becomes `next_key`. With `count_total`, the walk continues to the end.
     if (hits !== end + 1n) continue;
     nextKey ??= key;
     if (!page.countTotal) break;
@@ -131,7 +131,7 @@ function withDefaults(request: PageRequest | undefined): PageRequest {
   return page.limit === 0n ? { ...page, limit: DEFAULT_PAGE_LIMIT, countTotal: true } : page;
 }
 
-/** Iterates over the range in the requested order. Keys are returned without the prefix. */
+/** Iterates over the entries from the page's start key on, in the requested order, with the prefix removed from the keys. */
 function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<Entry> {
   const first = concat(prefix, page.key);
   const end = prefixEnd(prefix);
@@ -142,8 +142,7 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
 }
 
 /**
- * Returns the second key at or after `start`, or else `end`. With the returned key as an exclusive bound, a reverse page includes
- * `start`.
+ * Returns the second key at or after `start`, or `end` if there is none. A reverse page with this exclusive bound includes `start`.
  */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);

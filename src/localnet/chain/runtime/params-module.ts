@@ -5,12 +5,12 @@ import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
-/** Chain names and authority, as needed by a module with parameters. */
+/** The chain's names and the account that may change parameters, which every module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
 /**
- * Creates the check of MsgUpdateParams for the chain's own modules: authority address, then params. Errors start with "failed to
- * validate MsgUpdateParams".
+ * Creates a function that checks a MsgUpdateParams in the chain's own modules, first the authority's address, then the parameters.
+ * Errors start with "failed to validate MsgUpdateParams".
  */
 export function checkUpdate<P>(
   bech32Prefix: string,
@@ -28,7 +28,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   requireAddress(bech32Prefix, authority, "authority is invalid");
 }
 
-/** Throws the unregistered error "words: reason" if the string is not an address on this chain. */
+/** Throws an unregistered error that starts with `words` if the text is not an address on this chain. */
 export function requireAddress(bech32Prefix: string, text: string, words: string): void {
   orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
 }

@@ -5,20 +5,20 @@ import type { ModuleError } from "./errors.ts";
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;
-  /** The generated protobuf message, whose encoding is stored. */
+  /** Generated codec of the parameters' protobuf message, in whose encoding the parameters are stored. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
-  /** Parameters to store if a genesis document contains none. */
+  /** Parameters that genesis stores if the document contains none. */
   readonly defaults: T;
-  /** Parameters returned before any are stored. Default: `defaults`. */
+  /** Parameters that `get` returns before any have been stored. Default: `defaults`. */
   readonly unset?: T;
-  /** Checks parameters from a message or genesis document. Throws `ModuleError`. Default: all parameters are valid. */
+  /** Throws `ModuleError` for invalid parameters in a message or genesis document. By default, all parameters are valid. */
   readonly validate?: (params: T) => void;
 }
 
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
-  /** Stores parameters. Throws `ModuleError` for invalid parameters. */
+  /** Validates and stores parameters. Throws `ModuleError` if a parameter is invalid. */
   readonly set: (context: Context, params: T) => void;
   readonly query: (context: Context) => { params: T };
   /** Returns a handler for MsgUpdateParams, which replaces all parameters. */
@@ -30,9 +30,9 @@ export interface UpdateOptions<T> {
   readonly authority: string;
   /** Creates the error for a message that an account other than the authority signed. */
   readonly signerError: (words: string) => ModuleError;
-  /** Parameters to store if a message contains none. Default: `unset`. */
+  /** Parameters that the update stores if the message contains none. Default: `unset`. */
   readonly absent?: T;
-  /** Checks the message before its signer is checked. */
+  /** Checks the message's content; runs before the check that the authority signed it. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
 }
 

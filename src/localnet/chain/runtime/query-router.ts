@@ -23,24 +23,24 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
   return byPath;
 }
 
-/** Everything that a query needs to run. */
+/** The states, handlers and functions that a query needs to run. */
 export interface QueryState {
   readonly version: string;
   readonly chainName: string;
-  /** Handlers by gRPC path. */
+  /** Query handlers by gRPC path, such as `/cosmos.bank.v1beta1.Query/Balance`. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** Interrupts queries that take too long. */
+  /** Called while a query consumes gas; throws if the query has taken too long. */
   readonly interrupt?: Interrupt | undefined;
-  /** View at the latest committed height. */
+  /** View of the stores at the latest committed height. */
   readonly latest: StoreView;
   /** Returns the view at a committed height, or undefined if the height has been pruned. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates the context for a gRPC query. The query's writes are dropped. */
+  /** Creates the context for a gRPC query, whose writes are dropped. */
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `ErrPanic`, as in baseapp. */
+/** Runs an ABCI query. Queries cannot change the state, so even a bug yields only an `ErrPanic` response, as in baseapp. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -52,7 +52,7 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   }
 }
 
-/** Builds the response to a failed gRPC query. Rethrows the same errors as {@link toQueryFailure}. */
+/** Builds the response to a failed gRPC query. Like {@link toQueryFailure}, rethrows errors that its table does not list. */
 function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
@@ -106,9 +106,9 @@ export function runGrpcQuery(handler: QueryHandler, context: Context, request: U
   }
 }
 
-/** Runs "/app/version" and "/app/simulate". `path` contains the segments after "app". */
+/** Runs "/app/version" and "/app/simulate", where `path` contains the segments after "app". */
 function queryApp(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
-  // baseapp sets this codespace on successful responses too, and echoes the requested height.
+  // Like baseapp, set the codespace "sdk" even on successful responses, and echo the requested height.
   const head = { codespace: "sdk", height: request.height === 0n ? state.latest.height : request.height };
   switch (path[0]) {
     case undefined:
@@ -133,7 +133,7 @@ function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryRe
   return okResponse({ ...head, value: utf8(stringifyJson(json)) });
 }
 
-/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call this query through `abci_query`. */
+/** Creates the query `cosmos.tx.v1beta1.Service/Simulate`, which clients can call over gRPC, REST and `abci_query`. */
 export function createSimulateQuery(
   simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult,
 ): QueryHandler {
@@ -168,14 +168,14 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). The codespace "sdk" has errors with the same names. */
+/** Errors of the codespace "store" (cosmossdk.io/store types/errors.go). The codespace "sdk" has other errors with these names. */
 const ErrStoreTxDecode = errors.registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = errors.registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = errors.registerError("store", 7, "invalid request");
 
 /**
- * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores. `path` contains the segments
- * after "store". Like the SDK, reads a subspace at the latest height and ignores the requested height.
+ * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores, where `path` contains the
+ * segments after "store". Like the SDK, reads a subspace at the latest height and ignores the requested height.
  */
 function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
   const height = request.height === 0n ? state.latest.height : request.height;
@@ -199,8 +199,8 @@ function emptyProof(): errors.ModuleError {
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
   const { data: key, height } = request;
-  // Unless a proof is requested, the SDK reports a pruned height as a success with this log. The same applies to a module's store
-  // at heights before the upgrade that added it.
+  // Unless a proof is requested, the SDK reports a pruned height as a success with this log. A module's store at a height before
+  // the module was added is treated in the same way.
   if (view === undefined || !view.has(name)) {
     if (request.prove) throw emptyProof();
     return okResponse({ key, height, log: "version does not exist" });
@@ -258,7 +258,7 @@ export function errorResponse(
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** The failure of a gRPC query, both as a gRPC status and as an ABCI error. */
+/** Failure of a gRPC query, in both forms: gRPC status and ABCI error. */
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;
@@ -286,7 +286,7 @@ export function toQueryFailure(thrown: unknown): QueryFailure {
     return { grpcCode: errors.GrpcCode.Unknown, grpcMessage, abci: errors.ErrUnknownRequest(thrown.message) };
   }
   if (thrown instanceof errors.UnreadableRequest) {
-    // grpc-go reports Internal, not InvalidArgument.
+    // grpc-go reports a request that it cannot decode as Internal, not as InvalidArgument.
     const grpcMessage = `grpc: failed to unmarshal the received message: ${thrown.message}`;
     return {
       grpcCode: errors.GrpcCode.Internal,

@@ -67,8 +67,8 @@ export const limitSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Checks only the key's type, so that a
- * simulation passes even with a placeholder key.
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Of the key, only its type is checked, so that
+ * a simulation passes even with a placeholder key.
  */
 export const chargeSignatures: AccountStep = (accounts, context, tx) => {
   const params = accounts.params(context);
@@ -86,8 +86,8 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Checks each signer's sequence, then verifies the signature. The sequence comes first because clients that receive
- * `ErrWrongSequence` sign again. Simulations have no signatures to verify, and rechecks do not verify signatures again.
+ * Checks each signer's sequence, then verifies the signature. The sequence is checked first, because after `ErrWrongSequence`,
+ * clients sign again. Simulations have no signatures to verify, and rechecks do not verify signatures again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -106,14 +106,14 @@ export const verifySignatures: AccountStep = (accounts, context, tx) => {
   }
 };
 
-/** Returns whether the signature is the account's, over the sign document for the signer's sign mode. */
+/** Returns true if the account's key made the signature over the sign document for the signer's sign mode. */
 function isSigned(context: Context, tx: DecodedTx, signer: Signer, base: Account["base"]): boolean {
   const document = signDocOf(context, tx, base, signModeOf(signer));
   if (document === undefined || base.pubKey === undefined) return false;
   return verifySecp256k1(parsePublicKey(base.pubKey), document, signer.signature);
 }
 
-/** Encodes the bytes to sign. Returns undefined for unsupported sign modes and messages. */
+/** Encodes the sign document whose bytes are signed. Returns undefined for unsupported sign modes and messages. */
 function signDocOf(
   context: Context,
   tx: DecodedTx,
@@ -140,8 +140,8 @@ function signModeOf(signer: Signer): SignMode | undefined {
 }
 
 /**
- * Creates the error for an invalid signature. Only the error message for amino names the sequence, because the SIGN_MODE_DIRECT
- * document contains none.
+ * Creates the error for an invalid signature. Only the message for amino signatures contains the account's sequence, because the
+ * SIGN_MODE_DIRECT document contains none.
  */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
@@ -151,7 +151,7 @@ function signatureError(context: Context, signer: Signer, base: Account["base"])
     : errors.ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
 }
 
-/** Returns why a signature is invalid. The SDK supports only the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON. */
+/** Returns the reason that the SDK gives for an invalid signature. The SDK supports only DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON. */
 function reasonOf(mode: SignMode | undefined): string {
   if (mode === undefined || mode === SignMode.SIGN_MODE_DIRECT || mode === SignMode.SIGN_MODE_DIRECT_AUX)
     return "unable to verify single signer signature";
@@ -168,7 +168,7 @@ export const advanceSequences: AccountStep = (accounts, context, tx) => {
   }
 };
 
-/** One required signer, and the signer info and signature at the signer's position in the transaction. */
+/** A required signer, with the signer info and signature at the same position in the transaction. */
 interface Signer {
   readonly index: number;
   readonly text: string;
@@ -177,7 +177,7 @@ interface Signer {
   readonly signature: Uint8Array;
 }
 
-/** Returns a transaction's signers in order. Throws like {@link parseSigner}. */
+/** Parses a transaction's signer addresses, in order. Throws the errors of {@link parseSigner}. */
 function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
   return tx.signers.map((text, index) => ({
     index,
@@ -200,7 +200,7 @@ export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: 
   }
 }
 
-/** Chain and account fields in the sign document. */
+/** The sign document's fields that identify the chain and the account. */
 interface AminoSigner {
   readonly chainId: string;
   readonly accountNumber: bigint;
@@ -208,7 +208,7 @@ interface AminoSigner {
 }
 
 /**
- * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`): JSON with sorted names and no white space. Like the SDK,
+ * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`) as JSON with sorted names and no white space. Like the SDK,
  * returns undefined if a message has no amino encoding or if the signature would not cover a part of the body.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
@@ -243,7 +243,7 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of secp256k1's order. The SDK rejects a signature with a larger s, because otherwise (r, n-s) would be valid too. */
+/** Half the order of secp256k1. The SDK rejects signatures with a larger s, because otherwise both (r, s) and (r, n-s) would be valid. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
@@ -273,8 +273,8 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns the 20-byte account address for a public key: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
- * SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
+ * Returns the 20-byte account address for a public key, i.e. the RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an
+ * ed25519 key's SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);
@@ -299,7 +299,7 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
-// Cache of recent verifications, keyed by public key, signature and message hash, with room for a full mempool. CheckTx and the
-// block both verify a transaction, and a verification takes longer than the rest of a payment. Only successes are stored, so the
-// cache cannot change a result.
+// Cache of recent verifications, keyed by public key, signature and message hash, with room for a full mempool. Both CheckTx and
+// the block verify each signature, and verifying takes longer than all other work on a simple payment. Only successes are stored,
+// so the cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);

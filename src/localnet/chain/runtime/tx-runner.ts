@@ -20,17 +20,17 @@ import { createGasMeter, type GasMeter, type Interrupt } from "./gas.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 import * as errors from "./errors.ts";
 
-/** The rules by which an application runs its transactions. */
+/** The codec and the handlers with which an application runs its transactions. */
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
   /** The post handler, which runs even if the messages failed. If the post handler fails, the messages' writes are dropped. */
   readonly post: AnteStep;
-  /** Reads the consensus parameters, as the SDK does for each transaction's context. */
+  /** Reads the consensus parameters only to consume the same gas as the SDK, which reads them for each transaction. */
   readonly readConsensusParams: (context: Context) => unknown;
 }
 
-/** Mode, block and stores for running one transaction. */
+/** Inputs for running one transaction: the mode, the block and the stores. */
 export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
@@ -73,7 +73,7 @@ function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   }
 }
 
-/** One run of a transaction, with the parts of its result that stay valid if a later step throws. */
+/** State of one run of a transaction. It includes the results of earlier steps, which stay valid if a later step throws. */
 interface TxRun extends TxScope {
   readonly rules: TxRules;
   gas: GasMeter;
@@ -81,7 +81,7 @@ interface TxRun extends TxScope {
   anteEvents: readonly ChainEvent[];
 }
 
-/** Decodes a transaction. As in the SDK, a decoding error lacks its code in CheckTx and its details in a block. */
+/** Decodes a transaction. As in the SDK, a decoding error is reported without its code in CheckTx, and without its details in a block. */
 function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
@@ -112,8 +112,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet. A simulation's limit is
- * the lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the limit in the transaction, because the client simulates to find out which limit it
+ * needs. A simulation's limit is the lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;
@@ -161,7 +161,7 @@ function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult 
   }
 }
 
-/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two messages. */
+/** Runs the post handler after the messages. If both the messages and the post handler fail, the error texts are joined as in the SDK. */
 function runPost(
   tx: DecodedTx,
   run: TxRun,
@@ -179,7 +179,7 @@ function runPost(
   }
 }
 
-/** Returns whether messages run in this mode. In other modes, a result contains no events. */
+/** Returns true if messages run in this mode. In the other modes, the transaction's result contains no events. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
@@ -224,7 +224,7 @@ interface MessagesResult {
 
 /**
  * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
- * error has no prefix, because Go's message router does not see that panic.
+ * error gets no prefix, because it is a panic in Go, which Go's message router does not wrap.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));
@@ -255,14 +255,14 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
-  // The message event comes first, but is created last, because it depends on the handler's events (see `messageEvent`).
+  // The event `message` comes first, but is created last, because it depends on the handler's events (see `messageEvent`).
   const all = [messageEvent(message.typeUrl, sender, events), ...events];
   return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
 }
 
 /**
- * Creates a message's first event. Like the SDK's `createEvents`, names the module (the second segment of the type URL) unless
- * one of the handler's events already has the attribute `module`.
+ * Creates the event `message`, which precedes the handler's events. Like the SDK's `createEvents`, names the module (the second
+ * segment of the type URL) unless one of the handler's events already has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

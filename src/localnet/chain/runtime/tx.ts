@@ -7,7 +7,7 @@ import type { MessageHandler } from "./context.ts";
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** The message's handler. Undefined if no module handles the message type. */
+  /** Handler for the message; undefined if no module handles the message type. */
   readonly handler: MessageHandler | undefined;
 }
 
@@ -25,13 +25,13 @@ export interface DecodedTx {
   readonly hasUnknownFields: boolean;
 }
 
-/** The message types that a transaction may contain. */
+/** The chain's name and message handlers, which determine the message types that a transaction may contain. */
 export interface TxCodec {
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
 
-/** Decodes a transaction with the same checks as the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
+/** Decodes a transaction with the same checks as the SDK's `DefaultTxDecoder`. Throws sdk/2 (tx parse error) if a check fails. */
 export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   rejectNonCanonicalTx(bytes);
   const { chainName } = codec;
@@ -91,13 +91,13 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error for CheckTx. The error loses its code, as in the SDK, whose mempool formats the error as text. */
+/** Removes a decoding error's code for CheckTx, as in the SDK, whose mempool formats the error as text. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
 
 const LENGTH_DELIMITED = 2;
-// Larger than protobuf allows, because Go's `protowire.ConsumeTag` accepts field numbers of 31 bits.
+// Protobuf allows only 29 bits, but Go's `protowire.ConsumeTag` accepts field numbers of 31 bits.
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**

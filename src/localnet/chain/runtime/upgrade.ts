@@ -4,11 +4,11 @@ import { CodedError } from "../../../platform/base/errors.ts";
 import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./execute-block.ts";
 
-/** A release of this program that adds modules to existing chains. */
+/** A change to this program that adds modules to chains with a saved state. */
 export interface Upgrade {
   /** Unique name, which is stored in the state with the upgrade's height and must never change. */
   readonly name: string;
-  /** Names of the added modules. */
+  /** Names of the modules that the upgrade adds. */
   readonly adds: readonly string[];
 }
 
@@ -21,7 +21,7 @@ class StoreSetError extends CodedError<
 /** An upgrade that will run in the next block. */
 export interface PendingUpgrade {
   readonly name: string;
-  /** The added modules, in genesis order. */
+  /** The modules that the upgrade adds, in genesis order. */
   readonly modules: readonly ChainModule[];
 }
 
@@ -75,5 +75,5 @@ export function runUpgrades(pending: readonly PendingUpgrade[], context: Context
   }
 }
 
-/** Prefix of the keys `Upgrade/<name>`. The value is the height, 8 bytes big-endian. */
+/** Prefix of the keys `Upgrade/<name>`, under which an upgrade's height is stored as 8 bytes big-endian. */
 const UPGRADE_PREFIX = utf8("Upgrade/");

@@ -9,7 +9,7 @@ export interface VestingPeriod {
 
 /**
  * When coins vest: evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period (`periodic`) or
- * never (`permanent`). Times are Unix seconds.
+ * never (`permanent`). Start times are in Unix seconds.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }
@@ -17,7 +17,7 @@ export type VestingSchedule =
   | { readonly kind: "periodic"; readonly startTime: bigint; readonly periods: readonly VestingPeriod[] }
   | { readonly kind: "permanent" };
 
-/** An account's vesting coins. Each list of coins is sorted by denomination. */
+/** An account's vesting coins and schedule. Each list of coins is sorted by denomination. */
 export interface Vesting {
   readonly original: readonly Coin[];
   /** Delegated coins that were not vesting when they were delegated. */

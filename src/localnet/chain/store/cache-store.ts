@@ -3,10 +3,10 @@ import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { sortTexts } from "../../../platform/base/order.ts";
 
-/** One entry in a store. Do not modify the arrays. */
+/** A key in a store with its value. Do not modify the two arrays, because the store may share them. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. A context's stores consume gas. */
+/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. Stores opened by a context consume gas. */
 export interface KVStore {
   /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
@@ -22,42 +22,42 @@ export interface KVStore {
    * does not see writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
-  /** Like `iterate`, but in descending order. */
+  /** Iterates over the same range as `iterate`, but in descending order of keys. */
   readonly iterateReverse: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
 }
 
 /** A cache layer above another store, its parent. The layer collects writes until `write` passes them to the parent. */
 export interface CacheStore extends KVStore {
-  /** Moves the writes to the parent. A parent that is not a layer receives them in ascending key order. */
+  /** Moves all writes to the parent, in ascending key order if the parent is not itself a cache layer. */
   readonly write: () => void;
 }
 
-/** Maximum number of changes since the last iteration that update the sorted list. For more changes, sorting again is faster. */
+/** Number of changes since the last iteration up to which the sorted list is updated. For more changes, sorting again is faster. */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty layer above `parent`. The layer adds a map lookup to each read. The first iteration after many writes sorts
- * the writes.
+ * Creates an empty layer above `parent`. Each read costs one map lookup per layer, and the first iteration after many writes sorts
+ * them.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// This is a class because every transaction creates several layers. Creating a closure per method would take longer than the
-// reads and writes of many transactions.
+// This is a class, because every transaction creates several layers. Creating a closure per method could take longer than the
+// transaction's reads and writes.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, if it is a layer too. Layers use this field instead of KVStore's methods, so that a key is converted to text only
-   * once for all layers.
+   * The parent store if it is a cache layer too, otherwise undefined. Layers use this field instead of KVStore's methods, so that a
+   * key is converted to text only once for all layers.
    */
   readonly below: Layer | undefined;
-  /** The first store below this layer that is not a layer itself. */
+  /** The store below all layers, such as an IAVL tree. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
   /** The pending writes in key order, or undefined if unsorted. Never modified, so that iterations don't see later writes. */
   sorted: Sorted | undefined = undefined;
-  /** Number of changes to `sorted` since the last iteration. */
+  /** How many writes have updated `sorted` since the last iteration. */
   changes = 0;
 
   constructor(parent: KVStore) {
@@ -131,7 +131,7 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes to the layer below. The writes need not be sorted, because the layer below sorts its own keys. */
+/** Moves writes to the cache layer below, in any order, because that layer sorts its own keys. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
@@ -161,7 +161,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** Iterates over a range. Uses the parent's iterator if there are no pending writes, which saves a step through each layer. */
+/** Merges pending writes into the parent's entries. Without writes, returns the parent's iterator, to save a call per entry. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -199,7 +199,7 @@ function* merge(
 
 const TEXT = Symbol("key text");
 
-/** A key array that may have its text cached on it. */
+/** A key as bytes, with a property in which the key's text may be cached. */
 interface TextHolder extends Uint8Array {
   [TEXT]?: KeyText;
 }
@@ -217,7 +217,7 @@ export function keyText(key: Uint8Array): KeyText {
   return text;
 }
 
-/** Caches the text of a frequently used key and returns the key. The key must not be modified afterwards. */
+/** Caches a frequently used key's text on the key array, which must not change afterwards, and returns the array. */
 export function cacheKeyText(key: TextHolder): Uint8Array {
   key[TEXT] = latin1(key);
   return key;
@@ -226,7 +226,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
 type StoreSource = (name: string) => KVStore;
 
-/** A cache layer above every store. The stores below receive the branch's writes only through `write`. */
+/** A set of cache layers, one above each store. The stores below receive the branch's writes only when `write` is called. */
 export interface Branch {
   readonly store: StoreSource;
   readonly branch: () => Branch;
@@ -265,8 +265,8 @@ export interface Pending {
 }
 
 /**
- * Writes in key order, split into parts. A change copies only one part and the list of parts, so iterations share the other
- * parts.
+ * Writes in key order, split into parts. A change copies only one part and the list of parts, so running iterations still share the
+ * other parts.
  */
 export type Sorted = readonly (readonly Pending[])[];
 
@@ -278,7 +278,7 @@ export function sortedFrom(writes: readonly Pending[]): Sorted {
   return parts;
 }
 
-/** Returns the writes including `pending`, which replaces any existing write for its key. */
+/** Returns a sorted list with `pending` added, or put in place of an existing write for the same key. */
 export function replaced(sorted: Sorted, pending: Pending): Sorted {
   const { part, index } = placeOf(sorted, pending.text);
   const old = sorted[part] ?? [];
@@ -294,13 +294,13 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the position of the first write at or above `text`, in the last part that starts at or below `text`. */
+/** Returns the position at which `text` is or belongs, within the last part that starts at or below `text`. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
 }
 
-/** Returns the index of the first item that is not below the bound. The items below the bound must come first. */
+/** Returns the index of the first item that is not below the bound. Uses binary search, so all items below the bound must come first. */
 function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -313,7 +313,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** Returns the next write in a range on each call, and undefined after the last write. */
+/** A function that returns the next pending write in a range on each call, and undefined after the last one. */
 type PendingRange = () => Pending | undefined;
 
 /** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */

@@ -14,11 +14,11 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { encodeMessage } from "../../../cosmos/proto/encode.ts";
 import type { KVStore } from "./cache-store.ts";
 
-/** Encoding of a store's key or value. */
+/** Converts a store's keys or values to bytes and back. */
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder that writes the prefix and a value. Present if such an encoder is faster than concatenation. */
+  /** Returns an encoder that writes `prefix` before each value. Present only if this is faster than concatenating. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
@@ -49,7 +49,7 @@ export function lengthPrefixed(...addresses: readonly Uint8Array[]): Uint8Array 
   return concat(...addresses.flatMap((address) => [Uint8Array.of(address.length), address]));
 }
 
-/** Splits the result of {@link lengthPrefixed}. */
+/** Splits the concatenated addresses in a result of {@link lengthPrefixed}. */
 export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 1 + (bytes[at] ?? 0))
@@ -57,7 +57,7 @@ export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
   return parts;
 }
 
-/** Encodes one address like {@link lengthPrefixed}. */
+/** Codec for a single address, preceded by its length (1 byte). */
 export const addressCodec: Codec<Uint8Array> = {
   encode: (address) => lengthPrefixed(address),
   decode: (bytes) => bytes.slice(1),
@@ -78,7 +78,7 @@ export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
-/** Converts a codec's values, e.g. from a protobuf message to a type with bigints. */
+/** Creates a codec that also converts values, e.g. between a protobuf message and a type with bigints. */
 export function mappedCodec<Stored, T>(
   codec: Codec<Stored>,
   fromStored: (stored: Stored) => T,
@@ -104,7 +104,7 @@ export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** Wraps a pure function so that each result is cached on its argument. The name is for debuggers. */
+/** Wraps a pure function so that its result is cached on the argument object. `name` only labels the cache in a debugger. */
 export function cachedOn<K extends object, T extends object>(
   name: string,
   compute: (source: K) => T,
@@ -137,7 +137,7 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** An item that always has a value, either from genesis or from its declaration. */
+/** A stored item that always has a value, which genesis writes or the declaration provides. */
 export interface RequiredItem<T> {
   readonly get: (scope: StoreScope) => T;
   readonly set: (scope: StoreScope, value: T) => void;
@@ -160,11 +160,11 @@ export function createItemOr<T>(
   return { get: (scope) => get(scope) ?? initial, set };
 }
 
-/** A counter that assigns numbers. The store contains the next number. */
+/** A counter that assigns consecutive numbers. The store contains the next number to assign. */
 export interface StoredSequence {
   /** Returns the next number without assigning it. */
   readonly next: (scope: StoreScope) => bigint;
-  /** Assigns and returns the next number. */
+  /** Returns the next number and increments the stored counter. */
   readonly take: (scope: StoreScope) => bigint;
   readonly set: (scope: StoreScope, next: bigint) => void;
 }
@@ -182,11 +182,11 @@ export function createSequence(store: string, key: Uint8Array, first: bigint): S
 
 export type StoredMap<K, V> = ReturnType<typeof createMap<K, V>>;
 
-/** A map's entries as stored bytes, i.e. all keys that start with `prefix`. */
+/** The stored bytes of a map's entries, i.e. of all keys in `store` that start with `prefix`. */
 export interface MapRange<K, V> {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
-  /** Decodes an entry, whose key is passed without `prefix`. */
+  /** Decodes an entry's key (given without `prefix`) and value. */
   readonly decode: (key: Uint8Array, value: Uint8Array) => readonly [key: K, value: V];
 }
 
@@ -210,7 +210,7 @@ export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K
     set: (scope: StoreScope, key: K, value: V): void =>
       scope.store(store).set(path(key), values.encode(value)),
     delete: (scope: StoreScope, key: K): void => scope.store(store).delete(path(key)),
-    /** Returns the item under a key. The key is encoded only once. */
+    /** Returns the item for a key, which saves encoding the key again for each access. */
     at: (key: K) => createItem(store, path(key), values),
     entries,
     /** Returns the values in the order of `entries`. */

@@ -5,14 +5,14 @@ import { sha256, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { type Branch, createBranch, type KVStore } from "./cache-store.ts";
 
-/** One operator in a store query's proof, "ics23:iavl" or "ics23:simple". `data` is an encoded CommitmentProof. */
+/** One operator in a store query's proof, "ics23:iavl" or "ics23:simple", with an encoded CommitmentProof as `data`. */
 export interface ProofOperator {
   readonly type: string;
   readonly key: Uint8Array;
   readonly data: Uint8Array;
 }
 
-/** Default for {@link MultiStoreOptions.keepRecent}. */
+/** Default number of recent heights that stay readable ({@link MultiStoreOptions.keepRecent}). */
 export const DEFAULT_KEEP_RECENT = 1000;
 
 export interface MultiStoreOptions {
@@ -21,17 +21,17 @@ export interface MultiStoreOptions {
   readonly keepRecent: number;
   /** Height of the first commit to an empty state. */
   readonly initialHeight: bigint;
-  /** Storage with the saved state. If absent, the state starts empty. */
+  /** Storage from which to load the saved state; if absent, the state starts empty. */
   readonly storage?: StateStorage;
 }
 
-/** All stores at one committed height. Writing throws a plain error (a bug). */
+/** Read-only view of all stores at one committed height. Writing throws a plain error, because it is a bug. */
 export interface StoreView {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns two ICS-23 operators, which prove the key in its tree and the tree's root in the app hash. Empty at height 0. */
+  /** Returns ICS-23 operators for the key in its tree and the tree's root in the app hash; none at height 0 or for an absent store. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
@@ -39,15 +39,15 @@ export interface StoreView {
 export interface MultiStore {
   /** Returns the height of the last commit, or 0 before the first commit. */
   readonly height: () => bigint;
-  /** Returns the view at a height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
+  /** Returns the view at a height, or undefined if the height is not stored. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates a branch of the latest height. The branch's `write` updates the working trees. */
+  /** Creates a branch on top of the latest height. Calling `write` on the branch updates the working trees. */
   readonly branch: () => Branch;
   /** Saves the working trees of all stores as the next height. */
   readonly commit: () => CommitChanges;
 }
 
-/** Opens the saved state. Throws `IavlError` if a root in the storage is missing or invalid. */
+/** Opens the saved state, or an empty state without storage. Throws `IavlError` if a root in the storage is missing or invalid. */
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be stored");
   const saved = readSavedHeights(options);
@@ -152,8 +152,8 @@ function commitTrees(
 }
 
 /**
- * Creates the view at a height. `stores` lists the stores that exist at the height; undefined means all. Stores that do not exist
- * at the height read as empty.
+ * Creates the view of all stores at a height. `stores` lists the stores that exist at the height; undefined means all. Stores that
+ * do not exist at the height read as empty.
  */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
@@ -228,14 +228,14 @@ function readMethods(reader: IavlReader): ReadMethods {
   };
 }
 
-/** A tree node to save. `id` is unique within its store. */
+/** A tree node to save, with an id that is unique within its store. */
 interface NodeWrite {
   readonly store: string;
   readonly id: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/** The changes of one commit. The node saves these changes and the block in the same database transaction. */
+/** State changes of one commit, which the node saves in the same database transaction as the block. */
 export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
@@ -244,11 +244,11 @@ export interface CommitChanges {
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable, so that the node can delete their roots. */
   readonly expired?: readonly bigint[];
-  /** Roots of all stores at this height. An absent id means an empty tree. */
+  /** Root node ids of all stores at this height; `rootId` is undefined for an empty tree. */
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }
 
-/** Reads an application's saved state synchronously. The node implements this interface with SQLite. */
+/** Synchronous reads of an application's saved state, which the node implements with SQLite. */
 export interface StateStorage {
   /** Returns the last saved height, or undefined if the storage is empty. */
   readonly latestHeight: () => bigint | undefined;

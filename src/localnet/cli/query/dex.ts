@@ -61,7 +61,7 @@ function poolRows(pool: JsonValue): readonly JsonValue[] {
   });
 }
 
-/** Queries of `neutron.dex.Query` (dex.md, "CLI"). */
+/** Command table for the queries of `neutron.dex.Query`, as specified in dex.md, "CLI". */
 export const DEX_QUERIES: QueryGroup = {
   service: "neutron.dex.Query",
   fields: {

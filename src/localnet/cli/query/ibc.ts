@@ -4,7 +4,7 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../../platform/cli/table.ts";
 import { type QueryGroup, query, queryCommands } from "../module-query.ts";
 
-/** Formats the height at `path` as ibc-go does: revision number and height. */
+/** Formats the height at `path` as ibc-go does, for example "1-5000" for revision 1 and height 5000. */
 function heightAt(path: string): (row: JsonValue) => string {
   return (row) => {
     const height = fieldAt(row, path);
@@ -13,7 +13,7 @@ function heightAt(path: string): (row: JsonValue) => string {
   };
 }
 
-/** Formats the enum value at `path`, e.g. `STATE_OPEN` as "open". */
+/** Formats the enum value at `path` in lower case without its prefix, for example "open" for `STATE_OPEN`. */
 function enumAt(path: string): (row: JsonValue) => string {
   return (row) =>
     cellText(fieldAt(row, path))

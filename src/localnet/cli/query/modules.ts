@@ -34,7 +34,7 @@ const TRACE = "PATH path, DENOM base_denom";
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
 /**
- * `relaywatch query MODULE`, for modules whose queries all fit into this table. Command names and arguments match Cosmos SDK
+ * `relaywatch query MODULE`, for modules whose queries need no code of their own. Command names and arguments match Cosmos SDK
  * programs.
  */
 export const MODULE_QUERIES = {
@@ -173,7 +173,7 @@ export const MODULE_QUERIES = {
       ),
     },
   },
-  /** Command names match ibc-go. */
+  /** Transfer queries, with ibc-go's command names. */
   "ibc-transfer": {
     service: "ibc.applications.transfer.v1.Query",
     fields: {
@@ -222,7 +222,7 @@ export function moduleQueries(name: keyof typeof MODULE_QUERIES): (context: CliC
   return queryCommands(MODULE_QUERIES[name]);
 }
 
-/** Parses a hook type: a name such as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number. The chain checks the number. */
+/** Parses a hook type's name, such as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number, which only the chain validates. */
 export function parseHookType(text: string): number {
   const known = Object.entries(HookType).find(([name]) => name === text);
   if (known !== undefined) return known[1];

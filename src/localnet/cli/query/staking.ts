@@ -44,7 +44,7 @@ const HISTORY = {
   ],
 } as const;
 
-/** Returns a row for each of the record's entries. Each row also contains the record's other fields. */
+/** Returns a row for each entry in the record. Each row contains the entry's fields and the record's other fields. */
 function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   return listAt(record, "entries").map((entry) => ({
     ...(isRecord(fields) ? fields : {}),

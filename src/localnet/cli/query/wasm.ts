@@ -86,7 +86,7 @@ const RAW_QUERIES: QueryGroup = {
   queries: { raw: query("RawContractState", "print an entry's value in base64", "VALUE") },
 };
 
-/** `relaywatch query wasm`, with wasmd's names. `smart` is short for `contract-state smart`, `state` for `contract-state all`. */
+/** `relaywatch query wasm`, with wasmd's names and the short names `smart` and `state` for `contract-state smart` and `all`. */
 export function queryWasmCommand(context: CliContext): Command {
   const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
   const short = queryCommands(QUERIES)(context);
@@ -117,9 +117,9 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
   });
 }
 
-/** `relaywatch query wasm code`: saves a code to a file, uncompressed. */
+/** `relaywatch query wasm code`: saves a contract's uncompressed code to a file. */
 function downloadCommand(context: CliContext): Command {
-  return addConnectionOptions(new Command("code").description("save a code's bytes to a file"))
+  return addConnectionOptions(new Command("code").description("save a contract's code to a file"))
     .addArgument(new Argument("<code-id>", "code id").argParser(parseUint64))
     .argument("<file>", "file to write the uncompressed code to")
     .action((codeId: bigint, file: string, options: ConnectionOptions) =>

@@ -19,11 +19,11 @@ import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
-  /** Response to the transaction's message. Null if the transaction failed. */
+  /** Response to the transaction's message, or null if the transaction failed. */
   readonly response: JsonValue;
 }
 
-/** A local chain as scenarios use it, with public test accounts and fixed fee settings. */
+/** Client for scenarios that queries a local chain and sends transactions from public test accounts with fixed fees. */
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
 /**
@@ -41,7 +41,7 @@ export function createScenarioChain(profile: ChainProfile, client: PooledChainCl
     return createTxSender({ chainId: profile.chainId, memo: "scenario", gasPrice }, { ...deps, signer });
   };
   return {
-    /** Runs a gRPC query, e.g. `SupplyOf` of `cosmos.bank.v1beta1.Query`. Rejects with `ClientError`. */
+    /** Runs a gRPC query such as `SupplyOf` in the service `cosmos.bank.v1beta1.Query`. Rejects with `ClientError`. */
     ask: async (service: string, rpc: string, request: JsonObject): Promise<JsonValue> => {
       const method =
         findService(service)?.methods.find(({ name }) => name === rpc) ?? unreachable(`no query ${rpc}`);

@@ -8,7 +8,7 @@ import type { Fields } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";
 import * as parse from "../dex-arguments.ts";
 
-/** `relaywatch tx dex` (dex.md, "CLI"). */
+/** `relaywatch tx dex`: sends the dex's messages, with the arguments and options specified in dex.md, "CLI". */
 export const txDexCommand = messageCommands({
   service: "neutron.dex.Msg",
   fields: {
@@ -109,7 +109,7 @@ export const txDexCommand = messageCommands({
   },
 });
 
-/** Describes `Msg<name>`. Prints the message's response or, with `--dry-run`, the response of the query `Simulate<name>`. */
+/** Describes `Msg<name>`. The command prints the message's response or, with `--dry-run`, the query `Simulate<name>`'s response. */
 function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
   return message(name, description, {
     ...more,
@@ -137,7 +137,7 @@ function price(text: string): string {
   return text;
 }
 
-/** Combines the two flag lists into the message's list of deposit options, with one entry per deposit. */
+/** Combines the lists `disable_autoswap` and `fail_tx_on_bel` into the message's options, with one entry per deposit. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -165,7 +165,7 @@ const PROCEEDS: readonly Line[] = [
   ["not sold", "maker_coin_out"],
 ];
 
-/** Output lines for responses in which each field has one value. */
+/** Output lines (label and field path) for responses whose fields are not lists. */
 const LINES = {
   Withdrawal: [
     ["token0 withdrawn", "reserve0_withdrawn"],
@@ -229,7 +229,7 @@ function depositTable(response: JsonValue): string {
   return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
 }
 
-/** Formats a coin, e.g. as "5untrn". A coin without a denomination is formatted as "-". */
+/** Formats a coin, for example as "5untrn", or a list of coins. A coin without a denomination becomes "-". */
 function valueText(value: JsonValue): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(valueText).join(", ");
   if (!isRecord(value)) return cellText(value);

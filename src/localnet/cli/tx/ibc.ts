@@ -15,7 +15,7 @@ import { type Fields, textOf, type FieldWords, isJsonObject } from "../command-i
 import { message, messageCommands, type MessageGroup, messageCommand } from "../module-tx.ts";
 import { parseDuration, parseUint64 } from "../../../platform/cli/options.ts";
 
-/** `relaywatch tx ibc`: IBC messages that users send themselves. Relayers send all others. */
+/** `relaywatch tx ibc`: sends the IBC messages that users send themselves. Relayers send all other IBC messages. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** Encodes MsgUpdateClient. The header in `client_message` is already encoded and is copied unchanged. */
+/** Encodes MsgUpdateClient, with the already encoded header in `client_message` copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -106,7 +106,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // As on the deployed chain, an empty version remains empty, and the other chain then rejects the channel.
+        // On other ports, leave the version empty like the deployed chain, although the counterparty then rejects the channel.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",
@@ -129,7 +129,7 @@ function connectionWords() {
   ] as const;
 }
 
-/** Returns a parser for ids that end in a number, e.g. "channel-0". */
+/** Returns a parser for ids that end in a number, such as "channel-0". */
 function numbered(kind: string, example: string): (text: string) => string {
   const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
@@ -138,7 +138,7 @@ function numbered(kind: string, example: string): (text: string) => string {
   };
 }
 
-/** Parses a height in ibc-go's format, e.g. "1-5000". */
+/** Parses a height in ibc-go's format, such as "1-5000" for revision 1 and height 5000. */
 export function parseHeight(text: string): {
   readonly revisionNumber: bigint;
   readonly revisionHeight: bigint;
@@ -151,7 +151,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. If neither a timeout nor a height is given, the transfer times out after 10 minutes. */
+/** Returns the JSON fields for a transfer's timeout height and time. By default, the transfer times out after 10 minutes. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,

@@ -11,7 +11,7 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, above any transaction that a chain accepts, in case the wrong file is given. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 /** `relaywatch tx MODULE`, for modules with few messages. Command names and arguments match Cosmos SDK programs. */
@@ -70,7 +70,7 @@ const MODULE_MESSAGES = {
       }),
     },
   },
-  /** chain-extension-modules.md, "Interchain queries module: queries" */
+  /** Messages specified in chain-extension-modules.md, "Interchain queries module: messages". */
   interchainqueries: {
     service: "neutron.interchainqueries.Msg",
     fields: {
@@ -136,7 +136,7 @@ function unusable(file: string, cause: unknown): CliError {
   return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
 }
 
-/** Vote options by their command-line names. */
+/** Proto names of the governance vote options, keyed by command-line name. */
 const OPTIONS: Readonly<Record<string, string>> = {
   yes: "VOTE_OPTION_YES",
   abstain: "VOTE_OPTION_ABSTAIN",
@@ -207,7 +207,7 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Maximum file size in bytes, in case the wrong file is given. No chain accepts a transaction of this size. */
+/** Maximum file size in bytes, above any transaction that a chain accepts, in case the wrong file is given. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
 /** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */

@@ -73,7 +73,7 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** A field value for which the chain keeps the field's current text. */
+/** Field value with which a MsgEditValidator leaves the field unchanged. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
@@ -100,7 +100,7 @@ const validatorFile = z.strictObject({
   "min-self-delegation": z.string().regex(/^\d{1,77}$/, "expected an integer in quotes"),
 });
 
-/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws a `CliError` with all invalid fields. */
+/** Reads a validator file into a `MsgCreateValidator` without the validator's address. Throws a `CliError` with all invalid fields. */
 function readValidatorFile(file: string): JsonObject {
   const parsed = validatorFile.safeParse(readJson(file));
   if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));

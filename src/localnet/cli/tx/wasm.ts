@@ -119,13 +119,13 @@ export const txWasmCommand = messageCommands({
       "choose who may create contracts from a code",
       { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
     ),
-    // A call to a pinned code costs 2,000 gas instead of 60,000.
+    // Calling a contract costs 2,000 gas instead of 60,000 if its code is pinned.
     pin: message("PinCodes", "pin codes, so that calls to them cost less gas"),
     unpin: message("UnpinCodes", "unpin codes, so that calls to them cost full gas"),
   },
 });
 
-/** Returns the instantiation permission. Undefined selects the chain's default. */
+/** Returns the code's instantiation permission, or undefined to use the chain's default permission. */
 function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
   if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
   if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };

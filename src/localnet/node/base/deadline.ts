@@ -6,7 +6,7 @@ import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
-/** Clocks for a deadline, in ms. */
+/** Clocks with which a deadline measures elapsed time and CPU time, in ms. */
 export interface DeadlineDeps {
   readonly monotonicMs: () => number;
   /** CPU time used by this process so far. */
@@ -29,7 +29,7 @@ export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): In
   const startMs = deps.monotonicMs();
   const startCpuMs = deps.cpuMs();
   return () => {
-    // Check the elapsed time first. It is faster to read and, without other threads, never less than the processor time.
+    // Check the elapsed time first, because it is faster to read and, without other threads, never less than the CPU time.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
       `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,

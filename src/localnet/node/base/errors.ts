@@ -11,7 +11,7 @@ export class MempoolError extends CodedError<MempoolErrorFacts> {}
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /**
- * Checks a page number, which starts at 1. An empty list has one page. Throws {@link PageError} with the same message as CometBFT.
+ * Checks a page number, counted from 1. Even an empty list has page 1. Throws {@link PageError} with the same message as CometBFT.
  */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));

@@ -47,7 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses JSON in the format of {@link consensusParamsToJson}. All parameters are required. Throws the invalid field's error. */
+/** Parses the output of {@link consensusParamsToJson}. Throws the field's error if a parameter is absent or invalid. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -78,7 +78,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile. Default: `specification`. CometBFT ignores this field. */
+  /** The chain's profile, by default `specification`, which CometBFT ignores. */
   readonly profile?: ProfileName;
 }
 
@@ -97,19 +97,19 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
     })),
     app_hash: "",
     app_state: doc.appState,
-    // Omit the default, so that each document has only one encoding.
+    // Omit the default profile, so that each document has only one encoding.
     ...(doc.profile === "deployed" ? { profile: doc.profile } : {}),
   };
 }
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. A restart compares the encoded bytes, so the field order in `appState` matters. */
+/** Encodes a genesis document as JSON. A restart compares the encoded bytes, so the field order in `appState` matters. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
 
-/** Decodes the output of {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
+/** Parses a genesis document's JSON bytes. Throws `NodeError` `bad-genesis` for invalid JSON or an invalid field. */
 export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   let document: unknown;
   try {
@@ -160,7 +160,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** Checks only that the state is an object. Each module validates its own state when it reads it. */
+/** Checks only that the state is an object, because each module validates its own part when it reads the genesis. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -177,7 +177,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only that the value is an object. The object's fields are JSON values, because documents come from JSON or typed code. */
+/** Checks only that the value is an object. Its fields are always JSON values, because documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

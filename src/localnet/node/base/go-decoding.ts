@@ -10,7 +10,7 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Formats a character's first byte like Go's `%#U`, because Go reports the first invalid byte. */
+/** Formats a character's first byte like Go's `%#U`, because Go's errors name the first invalid byte. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
@@ -41,7 +41,7 @@ export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Only after a failure, run a slower pass that produces Go's error message.
+    // If parsing fails, run a slower pass that produces Go's error message.
     throw new Error(goJsonSyntaxError(utf8(text)) ?? "invalid JSON");
   }
 }

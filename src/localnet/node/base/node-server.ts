@@ -18,7 +18,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 /** A server's address, and the command-line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
-  /** Port to listen on. With 0, the system chooses a free port. */
+  /** Port to listen on. If 0, the operating system chooses a free port. */
   readonly port: number;
   readonly portOption: string;
   /** Hosts and web pages that may use the server. gRPC ignores this, because browsers do not support unencrypted HTTP/2. */
@@ -35,12 +35,12 @@ export interface NodeServer {
 
 /** Limits for the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {
-  // CometBFT and the SDK allow 1 MB, but a transaction as large as a block needs more in base64.
+  // Allow more than CometBFT and the SDK, whose limit is 1 MB, because a transaction as large as a block needs more in base64.
   maxBodyBytes: 4_000_000,
-  // CometBFT's default `max_open_connections` is 900 for RPC. Here, WebSockets alone may use that many.
+  // Allow more than CometBFT's default of 900 (`max_open_connections`), because on this node WebSockets alone may use 900.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
-  // CometBFT's read timeout.
+  // Use CometBFT's default read timeout.
   requestTimeoutMs: 10_000,
   keepAliveMs: 60_000,
   // A single process may run two chains with two servers each.
@@ -54,7 +54,7 @@ interface NodeHttpOptions extends Pick<HttpServerOptions, "upgrade" | "budget"> 
   readonly handle: (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 }
 
-/** Creates an HTTP server for the node. Like Go's `net/http`, it sends its own error responses as plain text. */
+/** Creates an HTTP server for the node. Like Go's `net/http`, the server reports HTTP errors as plain text. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,

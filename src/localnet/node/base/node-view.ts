@@ -3,18 +3,18 @@ import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../.
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
-/** A committed block, without evidence. */
+/** A committed block without its evidence, which the node does not store. */
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
   /** Commit for the previous block. In the first block, this commit is empty and has height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
-  /** Length of the encoded block (`encodeBlock`). */
+  /** Length in bytes of the block as encoded by `encodeBlock`. */
   readonly sizeBytes: number;
 }
 
-/** Results of a block (FinalizeBlock). */
+/** A block's results, as returned by FinalizeBlock. */
 export interface StoredResults {
   readonly height: bigint;
   readonly txResults: readonly TxResult[];
@@ -33,7 +33,7 @@ export interface StoredTx {
   readonly result: TxResult;
 }
 
-/** A search in CometBFT's event query language. Page numbers start at 1. */
+/** A search in CometBFT's event query language, with pages numbered from 1. */
 export interface SearchRequest {
   readonly query: string;
   readonly order: "asc" | "desc";
@@ -48,11 +48,11 @@ export interface SearchPage<T> {
   readonly total: number;
 }
 
-/** Identity of the chain and the node, and facts about the latest block. */
+/** The chain's and node's identity, and the latest block's height, time and hashes. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
-  /** Version of the application, e.g. "6.0.3". */
+  /** The application's version, such as "6.0.3". */
   readonly appVersion: string;
   readonly latestHeight: bigint;
   readonly latestHash: Uint8Array;
@@ -63,13 +63,13 @@ export interface NodeStatus {
   readonly earliestHeight: bigint;
 }
 
-/** Hash of a broadcast transaction, and its CheckTx result. If the code is 0, the transaction is in the mempool. */
+/** A broadcast transaction's hash and CheckTx result. If the result's code is 0, the transaction is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
 }
 
-/** Handlers for `abci_query`, by path. */
+/** Functions that handle `abci_query` requests, keyed by path. */
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
@@ -78,7 +78,7 @@ export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryRe
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** Runs an ABCI query on a gRPC path or a store at any stored height. Errors are part of the response. */
+  /** Runs an ABCI query on a gRPC path or a store at any stored height. A failed query returns an error code instead of throwing. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** Returns the gRPC query paths that the application supports. */
@@ -90,14 +90,14 @@ export interface NodeView {
   readonly results: (height: bigint) => StoredResults | undefined;
   /** Returns the commit for a block: from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validators that sign a block, with proposer and priorities. Available up to one height above the latest block. */
+  /** Returns the validators that sign a block, up to one height above the latest block, with proposer and priorities. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
   /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Searches blocks. Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /** Adds a transaction to the mempool. Throws `MempoolError` if it is cached or too large, or if the mempool is full. */
+  /** Adds a transaction to the mempool. Throws `MempoolError` for a cached or too large transaction, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;

@@ -15,12 +15,12 @@ export class BusyError extends Error {
 /** Response header that tells a client to retry after a {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** A call within a request. A long call may await `pause`, but nothing else. During a pause, no other request in the queue runs. */
+/** A function that a queued request runs. A long call may await `pause`, but nothing else. No other queued request runs during a pause. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** Limits the size of responses that clients have not read yet. A request starts once the budget has room for its response. */
+  /** Limits the size of responses that clients have not read yet. A request starts once the budget has capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
@@ -35,17 +35,17 @@ export const MAX_WAITING_REQUESTS = 256;
 /** Maximum time that a request waits to start before it is rejected. */
 const MAX_WAIT_MS = 5_000;
 /**
- * Maximum time that a request waits for response capacity before it is rejected. The limit is short because all other requests wait
- * for this request.
+ * Maximum time that a request waits for response capacity before it is rejected. The limit is short because the request blocks all
+ * other requests.
  */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** The queue is overloaded if its oldest request has waited longer than this. */
+/** Waiting time of the oldest request above which the queue is overloaded. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum working time without a pause. The limit is short because making a block takes several event loop turns. */
+/** Maximum time that the queue works without a pause. The limit is short because making a block takes several event loop turns. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for the same time, even if it is not overloaded. Without this rest, new clients
- * could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
+ * Minimum duration of a long call, after which the queue rests for the same time, even if it is not overloaded. Without this rest,
+ * new clients could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -58,14 +58,14 @@ interface WaitingRequest {
 interface WorkQueueDeps {
   readonly monotonicMs: () => number;
   readonly rest: (ms: number) => Promise<unknown>;
-  /** Resolves after the given time. Rejects if the signal aborts. */
+  /** Resolves after `ms`, and rejects if the signal aborts. */
   readonly expire: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Creates a queue that lets the process do other work after every 10 ms of work, or after a longer call. If the queue is overloaded
- * or a call was long, it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue
- * runs the newest request first, because clients that have waited long are part of the flood or have given up.
+ * Creates a queue that lets the process do other work after every 10 ms of work, or after a longer call. An overloaded queue, or
+ * a queue that has run a long call, rests for as long as it has worked, so that requests use at most half of the time. An
+ * overloaded queue runs the newest request first, because long-waiting clients have caused the overload or given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -74,7 +74,7 @@ export function createWorkQueue(
     expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
 ) {
-  // Waiting requests, oldest first.
+  // Requests that have not started yet, oldest first.
   const waiting: WaitingRequest[] = [];
   let isRunning = false;
   let sliceStartMs = 0;
@@ -127,8 +127,8 @@ export function createWorkQueue(
   };
   return {
     /**
-     * Runs a request's calls in order and resolves with their results. No other request runs between these calls, so that only one
-     * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error if the
+     * Runs a request's calls in order and resolves with their results. No other request runs between the calls, so that only one
+     * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, or with another error if the
      * client has disconnected.
      */
     run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>

@@ -8,7 +8,7 @@ import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import type { HeightRecord } from "../storage/block-codec.ts";
 
-/** State on which the next block depends, as in CometBFT's `state.State`. */
+/** The chain state from which the next block is built, like CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
   /** Height of the last block, or the initial height minus 1 before the first block. */
@@ -17,13 +17,13 @@ export interface ChainState {
   readonly lastBlockId: comet.BlockId;
   /** Time of the last block, or the genesis time before the first block. */
   readonly lastTimeNs: bigint;
-  /** Commit for the last block. Empty before the first block. */
+  /** Commit for the last block, without signatures before the first block. */
   readonly lastCommit: comet.Commit;
   /** The validator set that signed the last block. */
   readonly lastValidators: comet.ValidatorSet;
   /** The validator set that signs the next block. */
   readonly validators: comet.ValidatorSet;
-  /** The validator set that signs the block after the next one. */
+  /** The validator set that signs the block two heights above the last block. */
   readonly nextValidators: comet.ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
@@ -31,10 +31,10 @@ export interface ChainState {
 
 /**
  * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the
- * application. Throws `NodeError` `state-mismatch` if the application's state is not the state after that block.
+ * application. Throws `NodeError` `state-mismatch` if the application's state does not match the last block.
  *
- * Unlike CometBFT's handshake, this never replays a block. A block and its application state are written in one transaction, so
- * their heights match even after `kill -9`. A mismatch means that the database is damaged.
+ * Unlike CometBFT's handshake, this function never replays a block. A block and its application state are written in one
+ * transaction, so their heights match even after `kill -9`. A mismatch means that the database is damaged.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();
@@ -50,7 +50,7 @@ function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): C
   // As in CometBFT's handshake, validators from InitChain replace the validators in the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
-  // If the node stopped before its first block, only initialize the application again, because it has not saved anything yet.
+  // If the node stopped before its first block, only initialize the application again, which has not saved any state yet.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -108,12 +108,12 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * Validator sets are stored at every multiple of this height, and whenever they change. Reads compute the sets for the heights in
+ * Interval, in heights, at which validator sets are stored, in addition to every change. Reads compute the sets for the heights in
  * between, with at most this many rotations.
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block: either the set for `height` or no set. */
+/** Returns the validator sets to store with a block: the set for `height` if it has changed or is due, otherwise none. */
 export function setsToKeep(
   height: bigint,
   set: comet.ValidatorSet,
@@ -123,8 +123,8 @@ export function setsToKeep(
 }
 
 /**
- * Returns a height's validator set with proposer and priorities. Undefined for heights below the first stored set. Computes at most
- * 64 rotations.
+ * Returns a height's validator set with proposer and priorities, after at most 64 rotations of a stored set, or undefined for a
+ * height below the first stored set.
  */
 export function validatorsAt(store: BlockStore, height: bigint): comet.ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);

@@ -21,10 +21,10 @@ export interface ProducedBlock {
   readonly executionMs: number;
 }
 
-/** Makes blocks one at a time. */
+/** Makes blocks one at a time, and keeps the chain state after the last block. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** The steps of making a block. Each call to `next` runs one step, and the last step returns the block. */
+/** Generator that makes a block in steps. Each call to `next` runs one step, and the last step returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -33,16 +33,16 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction with the votes for the last block. Required if vote extensions are enabled. */
+  /** Returns the transaction with the votes for the last block, which every block contains while vote extensions are enabled. */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
 }
 
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
-/** Bytes per block: CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
+/** Bytes per block, i.e. the sum of CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
 const BLOCK_OVERHEAD = 731n;
-/** Bytes per validator in the last commit: MaxCommitSigBytes (109), plus 2 for the protobuf tag and length. */
+/** Bytes per validator in the last commit, i.e. CometBFT's MaxCommitSigBytes (109), plus 2 for the protobuf tag and length. */
 const SIGNATURE_OVERHEAD = 111n;
 
 export function createEngine(initial: ChainState, deps: EngineDeps) {
@@ -50,27 +50,27 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Outside the try block, because `no-quorum` leaves everything unchanged and the next call may succeed.
+    // Decide outside the try block, because `no-quorum` changes no state and the next call may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // From here on, the block is visible, because the view reads only up to `state().height`. The block is already on disk.
+      // Make the block, which is already on disk, visible to the view, which reads only up to `state().height`.
       state = produced.state;
       // Recheck last, because the check must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // Make no more blocks. The application may be ahead of the disk, and ABCI cannot undo a block, so the chain would differ
-      // from the chain that is loaded after a restart.
+      // Make no more blocks, because they would differ from the chain that a restart loads: the application may be ahead of the
+      // disk, and ABCI cannot undo a block.
       failure = { error };
       throw error;
     }
   };
   const goBack = (earlier: ChainState): void => {
     state = earlier;
-    // Discard everything scheduled for a block that will never exist.
+    // Discard evidence and validator updates that were scheduled for a removed block.
     deps.validators.takeEvidence();
     deps.validators.takeUpdates();
     deps.mempool.clear();
@@ -79,15 +79,15 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first step proposes, signs and executes the block; the second commits it and writes it
-     * in one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish
-     * a block before starting another.
+     * Makes the next block in two steps: the first proposes, signs and executes the block; the second commits and writes the block in
+     * one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish a
+     * block before starting another.
      *
      * Throws `NodeError` `no-quorum` before changing any state. Any other error is final: later calls throw the same error, and the
      * node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
-    /** Continues from an earlier state. The store and the application must already be at this state, and no block may be open. */
+    /** Continues from an earlier state, to which the caller has reverted the store and application while no block is open. */
     goBack,
   };
 }
@@ -123,7 +123,7 @@ function execute(state: ChainState, { block, commit }: DecidedBlock, deps: Engin
   return { block, commit, results, executionMs };
 }
 
-/** Commits an executed block and writes all of its parts in one transaction. */
+/** Commits an executed block, and writes the block, its results and the state changes in one transaction. */
 function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDeps): ProducedBlock {
   const { block, commit, results } = executed;
   const startedMs = deps.monotonicMs();
@@ -155,7 +155,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/** Omits removals of validators that the control API has already removed. CometBFT rejects a second removal. */
+/** Omits removals of validators that the control API has already removed, because CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],

@@ -23,7 +23,7 @@ const MIN_VOTE_DELAY_NS = 1_000_000n;
 /** Time between consecutive votes in a commit, because real validators do not vote in the same nanosecond. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** Parts of the next block that the chain state does not determine. */
+/** The next block's transactions and other contents that do not follow from the chain state. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -63,7 +63,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** Returns the time of the next block: genesis time for the first block, otherwise the median time of the last votes. */
+/** Returns the next block's time: the genesis time for the first block, otherwise the median time of the last block's votes. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (
@@ -71,7 +71,7 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** The validators' keys and the time of their votes. A validator without a key does not sign. */
+/** The validators' keys and the time at which they vote. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
@@ -97,7 +97,7 @@ export function signCommit(
     };
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
-  // The commit need not be signed yet, because sign bytes cover height, round, block id, time and chain id, but not signatures.
+  // Compute the sign bytes from the unsigned commit, because sign bytes do not cover signatures.
   const signBytes = hashes.commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
@@ -139,16 +139,16 @@ export function toRequest(
   };
 }
 
-/** The consensus round that decides a block, and that round's proposer. */
+/** The consensus round that decides a block, with the round's proposer. */
 interface Turn {
   readonly round: number;
   readonly proposer: comet.Validator;
 }
 
 /**
- * Prevents an endless loop. A present validator proposes after a few rounds per absent validator, because priorities span at most
- * twice the total power. Absent validators have less than a third of it, so each round costs an absent proposer more than two
- * thirds.
+ * Round limit that prevents an endless loop. A present validator proposes after a few rounds per absent validator, because priorities
+ * span at most twice the total power. Absent validators have less than a third of the total power, so each round lowers an absent
+ * proposer's priority by more than two thirds of the total.
  */
 const MAX_ROUNDS = 10_000;
 
@@ -159,14 +159,14 @@ export function chooseProposer(
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {
   const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
-  // In integers, because powers can exceed 2^53: `power / total > 2 / 3`. Exactly two thirds is not a quorum.
+  // Compute `power / total > 2 / 3` in integers, because powers can exceed 2^53. Exactly two thirds is not a quorum.
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },
       `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
-  // Rounds rotate a copy, as in CometBFT, so that the next height starts from the set of round 0.
+  // Rotate a copy for each round, as CometBFT does, so that the next height starts from round 0's set.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {
@@ -175,6 +175,6 @@ export function chooseProposer(
     turn = rotateProposer(turn, 1);
   }
   throw new Error(
-    `this is a bug: nobody proposes height ${height} of ${toHex(set.validators[0]?.address ?? new Uint8Array())}`,
+    `this is a bug: no proposer for height ${height}; first validator ${toHex(set.validators[0]?.address ?? new Uint8Array())}`,
   );
 }

@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** Limits of a mempool. `cacheSize` is the number of transaction hashes in the cache. */
+/** A mempool's limits on transactions and bytes. `cacheSize` is the number of transaction hashes in the cache. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -19,7 +19,7 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
   cacheSize: 10_000,
 };
 
-/** Transactions waiting for a block, in order of arrival. */
+/** Holds pending transactions in order of arrival until a block includes them. */
 export type Mempool = ReturnType<typeof createMempool>;
 
 /** Upper bound for the protobuf overhead per transaction in `Data`: 1 byte for the tag and up to 5 bytes for the length. */
@@ -42,7 +42,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // CheckTx returned no result, so the same bytes may be sent again.
+      // Remove the hash from the cache, so that clients may send the bytes again, because CheckTx returned no result.
       cache.remove(name);
       throw error;
     }
@@ -57,7 +57,7 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // The same bytes may pass later, e.g. once coins have been sent to the account.
+      // Allow the same bytes again, because they may pass later, for example after the account receives coins.
       cache.remove(name);
       failed += 1;
     }
@@ -79,7 +79,7 @@ export function createMempool(
     txs.forEach((tx, index) => {
       const name = toHex(sha256(tx));
       drop(name);
-      // A committed transaction stays in the cache, so that late copies are rejected. A failed transaction may be sent again.
+      // Keep a committed transaction in the cache to reject late copies. A transaction that failed in the block may be sent again.
       if (results[index]?.code === 0) cache.add(name);
       else cache.remove(name);
     });
@@ -109,13 +109,13 @@ export function createMempool(
     bytes: (): number => bytes,
     /** Returns how many times since startup a transaction failed its first CheckTx. */
     failed: (): number => failed,
-    /** Returns the number of rechecks since startup, whatever their result. */
+    /** Returns the number of rechecks since startup, both passed and failed. */
     rechecked: (): number => rechecked,
   };
 }
 
 /**
- * Returns the transactions before the first that does not fit, because later transactions may depend on it, e.g. by their sequence.
+ * Returns the transactions before the first that does not fit. Later transactions may depend on that transaction's sequence.
  */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
@@ -134,7 +134,7 @@ function reap(
   return taken;
 }
 
-/** Throws {@link MempoolError} with CometBFT's message if the transaction is too large or does not fit. */
+/** Throws {@link MempoolError} with CometBFT's message if the transaction is too large or the mempool is full. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(
@@ -155,7 +155,7 @@ function createTxCache(capacity: number) {
   // A set iterates in insertion order, so its first element is the oldest. Adding a hash again moves it to the end.
   const hashes = new Set<string>();
   return {
-    /** Adds a hash as the newest. Returns false if the cache already contains it. */
+    /** Adds a hash as the newest entry. Returns false if the cache already contains the hash. */
     add: (hash: string): boolean => {
       const isNew = !hashes.delete(hash);
       hashes.add(hash);

@@ -5,13 +5,13 @@ import { createWakeSignal } from "../../../platform/base/waits.ts";
 import { NodeError } from "../base/errors.ts";
 import type { BlockSteps, Engine, ProducedBlock } from "./engine.ts";
 
-/** Decides when blocks are made. */
+/** Controls when the node makes blocks: once per block time, on request, or not while halted. */
 export type Production = ReturnType<typeof createProduction>;
 
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, when a validator would extend its vote. A slow step delays the block. Rejects only on abort. */
+  /** Runs before each timed block, when a validator would extend its vote, and may delay the block. Rejects only if `signal` aborts. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. Likewise,
- * CometBFT's `timeout_commit` starts with the votes for a block and includes the block's execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. CometBFT's
+ * `timeout_commit` similarly starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -65,11 +65,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       }
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
-      // `halt` may have been called during `beforeBlock`.
+      // Check `halted` again, because `halt` may have been called during `beforeBlock`.
       const startedMs = deps.clock.monotonicMs();
       if (!halted) await produceTimed();
       const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
-      // A block that takes longer than the block time delays later blocks. There is no burst of blocks to catch up.
+      // Let a slow block delay all later blocks, instead of making a burst of blocks to catch up.
       await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
     }
   };
@@ -103,18 +103,18 @@ function isNoQuorum(error: unknown): boolean {
 
 interface BlockMakerDeps {
   readonly engine: Pick<Engine, "produce">;
-  /** Lets the event loop do other work. */
+  /** Resolves after the event loop has handled other events. */
   readonly pause: () => Promise<void>;
-  /** Called for each block, in height order. */
+  /** Publishes a block. Called for each block on disk, in height order. */
   readonly onBlock: (produced: ProducedBlock) => void;
 }
 
 /** Makes blocks, and publishes each block once it is on disk. Errors from the engine propagate unchanged. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks that are on disk but not yet published. Up to two, because `makeNow` may run in the last pause of `makeInSteps`.
+  // Blocks on disk that are not yet published, at most two, because `makeNow` may run in the last pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
-  /** Runs a step. Returns the block after the last step, and undefined after any other step. */
+  /** Runs a block's next step and returns the block after the last step, or undefined after any other step. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;
@@ -147,14 +147,14 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
     for (let next = unpublished.shift(); next !== undefined; next = unpublished.shift()) onBlock(next);
   };
   return {
-    /** Makes a block without pausing. Any block that `makeInSteps` has open is finished first. */
+    /** Makes a block without pausing. First finishes any block that `makeInSteps` has started. */
     makeNow: (): ProducedBlock => {
       finishOpen();
       const produced = finish(engine.produce());
       publish();
       return produced;
     },
-    /** Finishes and publishes any open block. */
+    /** Finishes the open block, if any, and publishes all blocks that are on disk. */
     settle: () => {
       finishOpen();
       publish();

@@ -13,18 +13,18 @@ type IsRemoved = (blockHash: Uint8Array) => boolean;
 export type RemovedHeaders = ReturnType<typeof createRemovedHeaders>;
 
 /**
- * Rejects transactions that update a light client to a removed block of the other chain. A relayer sends such an update if it has
- * not noticed a revert yet. The update would be valid, because the same validators signed the block, but the client would then be
- * ahead of its chain or contradict it, and the relayer could prove nothing until the chain has passed that height.
+ * Rejects transactions that update a light client to a removed block of the other chain. A relayer that has not noticed a revert yet
+ * sends such updates, which would be valid, because the same validators signed the block. The client would then be ahead of its chain
+ * or contradict it, and the relayer could prove no state until the chain passes the removed block's height.
  */
 export function createRemovedHeaders(checkTx: CheckTx) {
   let isRemoved: IsRemoved | undefined;
   return {
-    /** From now on, uses this function to recognize removed blocks. */
+    /** Sets the function that recognizes removed blocks. Before the first call, no header is rejected. */
     reject: (next: IsRemoved): void => {
       isRemoved = next;
     },
-    /** Runs CheckTx, unless the transaction contains the header of a removed block. Then, returns code 18 of codespace "sdk". */
+    /** Runs CheckTx, or returns code 18 of codespace "sdk" if the transaction contains a removed block's header. */
     checkTx: (tx: Uint8Array, recheck: boolean): TxResult => {
       const removed = isRemoved === undefined ? undefined : headersOf(tx).find(isRemoved);
       return removed === undefined ? checkTx(tx, recheck) : refusal(removed);
@@ -42,12 +42,12 @@ function headersOf(tx: Uint8Array): readonly Uint8Array[] {
       .filter(({ typeUrl }) => typeUrl === TYPE_URL.tendermintHeader)
       .flatMap(({ value }) => Header.decode(value).signedHeader?.commit?.blockId?.hash ?? []);
   } catch {
-    // CheckTx says what is wrong with the bytes.
+    // Ignore the error, because CheckTx rejects undecodable bytes with a better message.
     return [];
   }
 }
 
-/** `ErrInvalidRequest` of the Cosmos SDK. */
+/** Returns a CheckTx result with the Cosmos SDK's `ErrInvalidRequest`. */
 function refusal(hash: Uint8Array): TxResult {
   return {
     code: 18,

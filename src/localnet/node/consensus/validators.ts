@@ -8,29 +8,29 @@ import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { Misbehavior } from "../../chain/runtime/context.ts";
 import { NodeError } from "../base/errors.ts";
 
-/** This node's validator keys, the absent validators, and scheduled changes to the validator set. */
+/** Manages the node's validator keys, absent validators, and scheduled changes to the validator set. */
 export type Validators = ReturnType<typeof createValidators>;
 
-/** Creates the validators of a node. `saveKey` durably stores the key of a scheduled validator. */
+/** Manages the keys and scheduled changes of a node's validators. `saveKey` durably stores a scheduled validator's seed. */
 export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
 ) {
-  // Keys by lower-case hex address.
+  // Validator keys, keyed by address in lower-case hex.
   const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
-  // At most one accusation per validator, so the map is no larger than the validator set.
+  // Scheduled evidence, keyed by the validator's address. A newer accusation replaces the older one.
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
-    // A newer update replaces the older update for the same key, because CometBFT rejects a block with both.
+    // Replace an older update for the same key, because CometBFT rejects a block with two updates for a key.
     const updates = [
       ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
       { publicKey: key.publicKey, power },
     ];
     checkUpdates(upcoming, updates);
-    // Save the key before the block that adds the validator. Otherwise, the validator could not sign after a restart.
+    // Save the key before the block that adds the validator, so that the validator can sign after a restart.
     saveKey(key.address, seed);
     keys.set(toHex(key.address), key);
     scheduled = updates;
@@ -43,10 +43,10 @@ export function createValidators(
      * `NodeError` `bad-validator-update` if CometBFT would reject the change.
      */
     schedule,
-    /** Returns the key for an address. Undefined if the validator is absent or its key is not on this node. */
+    /** Returns the key for an address, or undefined if the validator is absent or its key is not on this node. */
     signingKey: (address: Uint8Array): ValidatorKey | undefined =>
       absent.has(toHex(address)) ? undefined : keys.get(toHex(address)),
-    /** Replaces the set of absent validators. These validators stop signing, and all other validators sign. */
+    /** Replaces the set of absent validators, so that all validators except `addresses` sign. */
     setAbsent: (addresses: readonly Uint8Array[]) => {
       absent = new Set(addresses.map(toHex));
     },
@@ -56,13 +56,13 @@ export function createValidators(
     accuse: (evidence: Misbehavior) => void accused.set(toHex(evidence.address), evidence),
     /** Returns true if evidence against this address is scheduled. */
     isAccused: (address: Uint8Array): boolean => accused.has(toHex(address)),
-    /** Returns and clears the scheduled evidence. */
+    /** Returns the evidence scheduled for the next block, and clears the schedule. */
     takeEvidence: (): readonly Misbehavior[] => {
       const taken = [...accused.values()];
       accused.clear();
       return taken;
     },
-    /** Returns and clears the scheduled changes. */
+    /** Returns the validator updates scheduled for the next block, and clears the schedule. */
     takeUpdates: (): readonly ValidatorPower[] => {
       const taken = scheduled;
       scheduled = [];
@@ -72,8 +72,7 @@ export function createValidators(
 }
 
 /**
- * Throws if the updates are invalid, because a block with invalid updates would stop the node. Applies the updates to a copy of the
- * set.
+ * Throws if the updates to the set `upcoming`, which stays unchanged, are invalid, because such a block would stop the node.
  */
 function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
@@ -92,10 +91,10 @@ export interface ValidatorKey {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410). The 32-byte seed follows. */
+/** DER prefix that precedes the 32-byte seed in a PKCS #8 document with an ed25519 private key (RFC 8410). */
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
-/** Derives a key pair from a 32-byte seed. Throws if the seed has another length. */
+/** Derives a key pair from a 32-byte seed. Throws if the seed's length is not 32. */
 export function validatorKey(seed: Uint8Array): ValidatorKey {
   if (seed.length !== 32) throw new Error(`a validator seed must have 32 bytes, got ${seed.length}`);
   const der = Buffer.from(concat(PKCS8_PREFIX, seed));

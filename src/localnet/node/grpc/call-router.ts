@@ -24,7 +24,7 @@ import { INTERFACE_METHODS, NODE_METHODS, TENDERMINT_METHODS } from "./node-serv
 import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
-  /** gRPC path with the chain's own name, e.g. "/acme.interchainqueries.Query/Params". */
+  /** gRPC path with the chain's own name, such as "/acme.interchainqueries.Query/Params". */
   readonly path: string;
   readonly data: Uint8Array;
   /** All values of the `x-cosmos-block-height` metadata key. */
@@ -32,24 +32,24 @@ interface UnaryCall {
 }
 
 export interface UnaryReply {
-  /** gRPC status code; 0 on success. */
+  /** gRPC status code, which is 0 on success. */
   readonly code: number;
-  /** Error message; empty on success. */
+  /** Error message, which is empty on success. */
   readonly message: string;
-  /** Encoded response; empty on error. */
+  /** Encoded response message, which is empty on error. */
   readonly value: Uint8Array;
-  /** Height of the state that the call read. Undefined if the call read no state. */
+  /** Height of the state that the call read, or undefined if the call read no state. */
   readonly height: bigint | undefined;
 }
 
 /**
- * All unary methods of the application and the node. The functions never throw: they log a bug and return the error "internal
- * error".
+ * Routes calls to the application's and the node's unary methods. Its functions never throw: they log an unexpected exception and
+ * return the error "internal error".
  */
 export interface CallRouter {
-  /** gRPC paths with the chain's own name. */
+  /** gRPC paths of all methods, with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names in requests and responses. Default: as in the `.proto` files. */
+  /** Field numbers and names in requests and responses, by default as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
@@ -58,7 +58,7 @@ export interface CallRouter {
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
-/** Creates a server for a node's methods. `createNode` calls this for REST and gRPC. */
+/** Creates a server for a node's methods. `createNode` calls the factories for REST and gRPC. */
 export type ServerFactory = (router: CallRouter) => NodeServer;
 
 const NOTHING = new Uint8Array(0);
@@ -131,7 +131,7 @@ function callNode(
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  // For every method, baseapp's interceptor opens the state at the requested height, even if the method does not read it.
+  // Check the height for every method, because baseapp's interceptor opens the state even for methods that read no state.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {

@@ -33,7 +33,7 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** Maximum time for open calls to finish while the server closes. */
+/** Maximum time that a closing server waits for open calls to finish. */
 const GRACE_MS = 500;
 
 /** Creates the gRPC server ("grpc"), without TLS. The server offers all of the router's methods, and server reflection. */
@@ -49,7 +49,7 @@ export function createGrpcEndpoint(
     const connections = createGrpcConnections(limits, budget);
     const { interceptor } = connections;
     const server = createGrpcServer({ router, chainName, budget, interceptor, logger });
-    // The library's `bindAsync` loses the reason for a failure, prints to the console, and cannot limit connections.
+    // Don't use the library's `bindAsync`, which loses the reason for a failure, prints to the console, and cannot limit connections.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {
       socket.on("error", (error) => logger.debug("grpc connection failed", { error: error.message }));
@@ -81,7 +81,7 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
 interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
-  /** Delays calls while clients are not reading their responses. */
+  /** Budget for unsent bytes, which delays calls while clients do not read their responses. */
   readonly budget: SendBudget;
   readonly interceptor: ServerInterceptor;
   readonly logger: Logger;
@@ -89,15 +89,15 @@ interface GrpcServerDeps {
 
 /** Maximum request size, as in the SDK. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** Maximum response size. The SDK's default is 2 GiB, but such a response could fill the process's memory. */
+/** Maximum response size, below the SDK's default of 2 GiB, because such a response could fill the process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a server for reflection and the router's unary methods. The server passes encoded unary messages through unchanged. The
- * caller adds connections.
+ * Creates a server for reflection and the router's unary methods, to which the caller adds connections. The server passes encoded
+ * unary messages through unchanged.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
@@ -138,8 +138,8 @@ function unaryHandler(
       if (reply.height !== undefined) {
         const metadata = new Metadata();
         metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-        // Send header metadata even with an error, because SDK clients read the height there. The trailers contain status and
-        // message.
+        // Send header metadata even with an error, because SDK clients read the height from the header. The status and message follow
+        // in the trailers.
         call.sendMetadata(metadata);
       }
       if (reply.code === GrpcCode.OK) done(null, reply.value);
@@ -185,18 +185,18 @@ interface GrpcConnectionLimits {
   readonly prefaceTimeoutMs: number;
 }
 
-/** Every HTTP/2 connection starts with a 24-byte preface from the client. */
+/** Size of the preface with which a client starts every HTTP/2 connection. */
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
   /**
-   * Number of bytes received up to the last check. Sent bytes are ignored, because the server sends settings and pings to every
-   * client.
+   * Number of bytes received up to the last check. More bytes mean activity. The server ignores sent bytes, because it sends settings
+   * and pings to every client.
    */
   bytesRead: number;
 }
 
-/** Tracks the gRPC server's TCP connections. */
+/** Tracks the gRPC server's TCP connections, closes excess connections, and counts unsent response bytes. */
 function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget) {
   // Connections by peer, longest idle first, because traffic moves a connection to the end.
   const connections = new Map<string, Connection>();
@@ -235,7 +235,7 @@ function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget)
         if (connections.get(peer)?.socket === socket) connections.delete(peer);
       });
     },
-    /** Counts the unsent bytes of responses in the send budget. */
+    /** Interceptor that charges unsent response bytes to the send budget. */
     interceptor,
   };
 }
@@ -265,7 +265,7 @@ class CountedCall extends ServerInterceptingCall {
   override start(listener: CallListener): void {
     super.start({
       ...listener,
-      // Handle cancellation separately, because the callbacks of a cancelled call's messages do not run.
+      // Release all held bytes on cancellation, because a cancelled call does not run its messages' callbacks.
       onCancel: () => {
         for (const release of this.#holds) release();
         this.#holds.clear();

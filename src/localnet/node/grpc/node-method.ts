@@ -7,20 +7,20 @@ import type { NodeView } from "../base/node-view.ts";
 
 export interface ServiceContext {
   readonly view: NodeView;
-  /** Chain name in its own modules' type URLs, e.g. "neutron". */
+  /** Chain name in the type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
+  /** Field numbers and names in the chain's messages, by default as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
-  /** Bech32 prefix of consensus addresses, e.g. "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses, such as "neutronvalcons". */
   readonly consensusPrefix: string;
-  /** Address of the CometBFT RPC server, e.g. "tcp://127.0.0.1:26657". */
+  /** Address of the CometBFT RPC server, such as "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A gRPC method implemented by the node. `handle` throws `QueryError` or `ModuleError`. */
+/** A gRPC method implemented by the node, whose `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** Handles a call. `height` is the requested or latest height; 0 for {@link BROADCAST_PATH}. */
+  /** Handles a call. `height` is the requested or latest height, or 0 for {@link BROADCAST_PATH}. */
   readonly handle: Handle<Uint8Array, Uint8Array>;
 }
 
@@ -32,10 +32,10 @@ type Handle<Request, Response> = (request: Request, context: ServiceContext, hei
  */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
-/** Value type of a generated message type. */
+/** The type of the decoded messages that a generated message type encodes. */
 type Message<Type> = Type extends WireType<infer T> ? T : never;
 
-/** Names of methods for which `Wire` contains `NameRequest` and `NameResponse`. */
+/** Names of the methods in `Wire`, for which `Wire` contains the types `<Name>Request` and `<Name>Response`. */
 type MethodName<Wire> = keyof Wire extends infer Key
   ? Key extends `${infer Name}Request`
     ? Name
@@ -75,7 +75,7 @@ export function nodeMethods(
 /** Metadata key that selects a height in a request, and reports the height that was read in a response. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/** Returns the requested height, or 0 (latest) unless there is exactly one value, like baseapp. Throws `ModuleError` sdk/18. */
+/** Returns the requested height or, like baseapp, 0 (latest) unless `values` has exactly one height. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;

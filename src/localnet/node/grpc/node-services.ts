@@ -18,11 +18,11 @@ import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.t
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
 
-/** `cosmos.base.node.v1beta1.Service`: settings and state of the node. */
+/** Methods of `cosmos.base.node.v1beta1.Service`, which return the node's settings and status. */
 export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.Service", node, {
   Config: (_request, { view }) => ({
     minimumGasPrice: minimumGasPrice(view),
-    // The defaults from app.toml.
+    // Report the SDK's defaults from app.toml, because the node has no such settings.
     pruningKeepRecent: "0",
     pruningInterval: "0",
     haltHeight: 0n,
@@ -36,7 +36,7 @@ export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.S
       earliestStoreHeight: 0n,
       height,
       timestamp: nsToTimestamp(timeNs),
-      // As in the SDK, these hashes are from the block's header, i.e. of the state before the block and of the next validators.
+      // As in the SDK, the block's header supplies the hashes: the app hash before the block, and the next validators' hash.
       appHash,
       validatorHash: nextValidatorsHash,
     };
@@ -51,8 +51,8 @@ const FEE_MARKET_PARAMS = {
 };
 
 /**
- * Returns the lowest price that the fee market ever accepts. On a real node, the operator sets a minimum price in app.toml, and
- * relayers warn if a chain has none. Empty if the chain has no fee market.
+ * Returns the lowest price that the fee market ever accepts, or an empty string if the chain has no fee market. On a real node, the
+ * operator sets a minimum price in app.toml, and relayers warn if a chain has none.
  */
 function minimumGasPrice(view: nodeView.NodeView): string {
   const { code, value } = view.query(FEE_MARKET_PARAMS);
@@ -60,7 +60,7 @@ function minimumGasPrice(view: nodeView.NodeView): string {
   return params === undefined ? "" : `${formatDec18(BigInt(params.minBaseGasPrice))}${params.feeDenom}`;
 }
 
-/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` can contain. */
+/** Methods of `cosmos.base.reflection.v1beta1.ReflectionService`, which list the types that a `google.protobuf.Any` can contain. */
 export const INTERFACE_METHODS = nodeMethods<typeof reflection>(
   "cosmos.base.reflection.v1beta1.ReflectionService",
   reflection,
@@ -85,7 +85,7 @@ const IBC_INTERFACES: Readonly<Record<string, readonly string[]>> = {
   "ibc.core.client.v1.ConsensusState": [TYPE_URL.tendermintConsensusState],
 };
 
-/** Type URLs by interface name, as the Go modules register them. */
+/** Returns type URLs, keyed by the interface name with which the Go modules register the types. */
 function interfacesOf(view: nodeView.NodeView): ReadonlyMap<string, readonly string[]> {
   const messages = view.messageTypes();
   return new Map([
@@ -95,7 +95,7 @@ function interfacesOf(view: nodeView.NodeView): ReadonlyMap<string, readonly str
   ]);
 }
 
-/** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators in the SDK's format. */
+/** Methods of `cosmos.base.tendermint.v1beta1.Service`, which return CometBFT's blocks and validators in the SDK's format. */
 export const TENDERMINT_METHODS = nodeMethods<typeof wire>("cosmos.base.tendermint.v1beta1.Service", wire, {
   GetNodeInfo: (_request, context) => nodeInfo(context),
   GetSyncing: () => ({ syncing: false }),
@@ -153,7 +153,7 @@ function getValidators(
   const page = (pagination?.offset ?? 0n) / limit + 1n;
   const perPage = minInt(limit, MAX_PER_PAGE);
   const count = BigInt(set.length);
-  // Round up. An empty set has one page.
+  // Round up the number of pages. Even an empty validator set has one page.
   const pages = count === 0n ? 1n : (count + perPage - 1n) / perPage;
   if (page > pages) {
     throw new QueryError(GrpcCode.Unknown, `page should be within [1, ${pages}] range, given ${page}`);
@@ -202,12 +202,12 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
   };
 }
 
-/** The SDK release that the node reports. Clients adapt their behavior to this release. */
+/** The Cosmos SDK release that the node reports. Clients adapt their behavior to the reported release. */
 const SDK_VERSION = "v0.50.11";
 
 /**
- * Modules whose behaviour the chain follows, with the deployed chain's releases. Hermes rejects a chain that lacks the first two,
- * and chooses its block encoding by the third module's version.
+ * Go modules whose behavior the chain follows, with the deployed chain's releases. Hermes rejects a chain that does not report the
+ * first two modules, and chooses its block encoding by the third module's version.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },
@@ -223,7 +223,7 @@ const BUILD_DEPS = [
   },
 ];
 
-/** Returns the node's info. Omits the Go version, and build dependencies that no client uses. */
+/** Returns the node's and the application's version info. Omits the Go version, and build dependencies that no client uses. */
 function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };
@@ -255,7 +255,7 @@ export function protoBlockId({ hash, parts }: BlockId): BlockID {
   return { hash, partSetHeader: { ...parts } };
 }
 
-/** Converts a stored block to `tendermint.types.Block`. */
+/** Converts a stored block to `tendermint.types.Block`, with an empty evidence list, because nodes do not store evidence. */
 export function protoBlock({ header, txs, lastCommit }: nodeView.StoredBlock): Block {
   return {
     header: headerToProto(header),

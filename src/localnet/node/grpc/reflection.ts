@@ -21,13 +21,13 @@ export interface ReflectionOptions {
   readonly paths: readonly string[];
   /** Chain name in the chain's own file names and symbols. */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
+  /** Field numbers and names in the chain's messages, by default as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates a reflection stream, which sends each file with its imports, and only once. */
+/** Creates a reflection stream, which sends each file together with its imports, but each import only once. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -92,7 +92,7 @@ interface StreamScope {
   readonly proto: ProtoVariant | undefined;
   /** gRPC paths of the served methods. */
   readonly served: ReadonlySet<string>;
-  /** Files already sent on this stream. */
+  /** Names of the files already sent on this stream. */
   readonly sent: Set<string>;
 }
 
@@ -120,8 +120,8 @@ function files(
 }
 
 /**
- * From each service, removes the methods that the server does not serve. A service with no served methods, such as a module's
- * messages, is left unchanged, because it describes transactions.
+ * Removes the methods that the server does not serve from each service. A service with no served methods, such as a module's `Msg`
+ * service, stays unchanged, because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);
@@ -148,7 +148,7 @@ function findSymbol(symbol: string, chainName: string): FileInfo | undefined {
   return canonical === undefined ? undefined : findFileOfSymbol(canonical);
 }
 
-/** Returns a message's extensions, with the canonical paths of their files. Undefined if the message does not exist. */
+/** Returns a message's extensions, with their files' canonical paths, or undefined if the message does not exist. */
 function extensionsOf(typeName: string, chainName: string) {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
@@ -160,7 +160,7 @@ function extensionsOf(typeName: string, chainName: string) {
   );
 }
 
-/** Both versions of the reflection service, whose messages are identical on the wire. */
+/** gRPC paths of the reflection service's two versions, whose messages have the same encoding. */
 export const REFLECTION_PATHS = [
   "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

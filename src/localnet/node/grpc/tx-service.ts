@@ -22,7 +22,7 @@ import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./node-services.ts";
 
 /**
- * `cosmos.tx.v1beta1.Service`, without Simulate, which the application serves, and without the two amino methods, which are unused.
+ * Methods of `cosmos.tx.v1beta1.Service`, except Simulate, which the application serves, and the two unused amino methods.
  */
 export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
   GetTx: ({ hash }, context) => getTx(hash, context),
@@ -49,7 +49,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and a page of its transactions. Skips entries that are not transactions. */
+/** Returns a block and a page of its transactions, without the entries that are not transactions. */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -69,7 +69,7 @@ function getBlockWithTxs(
   };
 }
 
-/** Returns `limit` entries from `offset` on. With `reverse`, entries are counted from the end of the block. */
+/** Returns at most `limit` entries from `offset` on. With `reverse`, the offset counts from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -84,7 +84,7 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
-/** CometBFT's maximum page size. A larger limit is silently reduced to this value. */
+/** CometBFT's maximum page size. The service silently reduces a larger limit to this size. */
 const MAX_PAGE_SIZE = 100n;
 
 /** Returns the transaction with this hash, in upper- or lower-case hex. Throws `QueryError`. */
@@ -136,7 +136,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
 }
 
 /**
- * Maximum message size that grpc-go clients accept by default. Formatting a message of this size as JSON takes most of a second.
+ * Maximum size of a page in bytes, because grpc-go clients reject larger messages by default and formatting one as JSON is slow.
  */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -164,7 +164,7 @@ function searchError(text: string): QueryError {
   return new QueryError(GrpcCode.Internal, text);
 }
 
-/** Decodes an entry in a block. Returns undefined if the entry is not a transaction. */
+/** Decodes a block entry, or returns undefined if the entry is not a transaction. */
 function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): wire.GetTxResponse["tx"] {
   try {
     return decodeFullTx(entry.tx, chainName);
@@ -187,7 +187,7 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-too-large": 21,
 };
 
-/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. SDK 0.47 removed the block mode. */
+/** Broadcasts a transaction. As in the SDK, mode sync returns the CheckTx result, and mode async returns only the hash. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {
@@ -210,12 +210,12 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Handlers are only needed to find the signers of messages.
+  // Pass no message handlers, because only looking up a message's signers needs handlers.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }
 
-/** Returns an executed transaction and its result. `timestamp` is the block time. */
+/** Converts an executed transaction and its result to a `TxResponse`, with the block time as `timestamp`. */
 function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse {
   const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
   return {

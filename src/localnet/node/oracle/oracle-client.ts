@@ -41,9 +41,9 @@ export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 
 /** The sidecar's address, and the deadline for price requests. */
 export interface OracleOptions {
-  /** Base URL, e.g. "http://127.0.0.1:8080". */
+  /** The sidecar's base URL, such as "http://127.0.0.1:8080". */
   readonly address: string;
-  /** How long a vote waits for the sidecar. On a real node, this is `client_timeout` (2 s by default), but at most 1 s. */
+  /** Maximum time that a vote waits for the sidecar. A real node waits for `client_timeout` (2 s by default), but at most 1 s. */
   readonly timeoutMs: number;
   /** Faults injected into the votes. */
   readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
@@ -52,13 +52,13 @@ export interface OracleOptions {
 interface OracleDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: HTTP. */
+  /** Sends requests to the sidecar, by default over HTTP. */
   readonly transport?: SidecarTransport;
 }
 
 type Prices = ReadonlyMap<string, bigint>;
 
-/** Paths of the price API: the current path, and the only path that deployed v1 sidecars serve. */
+/** Paths of the price API: first the current path, then the only path that deployed v1 sidecars serve. */
 const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 
 const MAX_PRICES = 5_000;
@@ -74,15 +74,15 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
     const first = await connection.get(path, requestSignal, signal);
     if (first.status !== 404) return readPrices(first);
-    // From now on, try the path that works first, so that a v1 sidecar costs only one extra request in total.
+    // Start with the other path from now on, so that a v1 sidecar costs only one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
     const second = await connection.get(path, requestSignal, signal);
-    if (second.status === 404) throw new Error("the sidecar has no path for prices");
+    if (second.status === 404) throw new Error("the sidecar serves none of the known price paths");
     return readPrices(second);
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote contains no prices, because a missing
+     * Requests the prices for a vote. Rejects only on abort: after any other error, the vote contains no prices, because a missing
      * sidecar must not stop the chain. `signal` must remain active as long as the node runs, because reconnecting continues between
      * votes.
      */
@@ -112,13 +112,13 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
 class PriceError extends Error {}
 
 function readPrices({ status, contentType, text }: SidecarResponse): Prices {
-  // The error message of a real node's gRPC client for a sidecar that is draining.
+  // Use the message of a real node's gRPC client for a sidecar that is draining.
   if (contentType === undefined) throw new Error("malformed header: missing HTTP content-type");
   if (status !== 200) throw new Error(`the sidecar responded with status ${status}`);
   return parsePrices(JSON.parse(text));
 }
 
-/** Parses `{"prices": {"BTC/USD": "93450", …}}`. Returns integer prices by lower-case ticker. */
+/** Parses `{"prices": {"BTC/USD": "93450", …}}`, and returns integer prices by lower-case ticker. */
 function parsePrices(document: unknown): Prices {
   const prices = isRecord(document) ? document.prices : undefined;
   if (!isRecord(prices)) throw new Error("the sidecar's response has no prices");
@@ -142,7 +142,7 @@ export interface SidecarResponse {
 }
 
 export interface SidecarTransport {
-  /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
+  /** Sends a GET request. Rejects with an error whose code is `ECONNREFUSED` if no process is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
   /** Returns true if the URL's host currently accepts connections. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
@@ -154,8 +154,8 @@ const PAUSE_FACTOR = 1.6;
 
 /**
  * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
- * min between attempts. A node therefore keeps failing for a while after its sidecar has come back, and for longer after a long
- * outage. gRPC varies each delay by a fifth; here, the delays are exact, so that rehearsals are repeatable.
+ * min between attempts. A node's requests therefore fail for a while after the sidecar is back, and for longer after a long outage.
+ * Unlike gRPC, which varies each delay by a fifth, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -169,7 +169,7 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     const attempt = reconnect(signal).finally(() => {
       reconnecting = undefined;
     });
-    // Ignore rejections, because between requests nothing awaits the attempts. They end when the signal aborts.
+    // Ignore rejections, because between requests nothing awaits the attempts. The attempts end when the signal aborts.
     attempt.catch(() => {});
     return attempt;
   };
@@ -228,7 +228,7 @@ const httpTransport: SidecarTransport = {
     }),
 };
 
-/** Price votes for the blocks of a chain. */
+/** Collects the validators' price votes for a chain's blocks. */
 export type ExtendedCommits = ReturnType<typeof createExtendedCommits>;
 
 interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
@@ -243,7 +243,7 @@ const DEVIATION_PERCENT = 110n;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates all validators' price votes. All validators except this node's vote for the last prices from its sidecar, even while the
+ * Creates all validators' price votes. All validators except this node's own vote for the sidecar's last prices, even while the
  * sidecar is down. A block made without a price request repeats the prices of the previous votes.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
@@ -268,12 +268,12 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices for which this node's validator votes from now on. If there are none, its vote extension is empty. */
+    /** Sets the prices for which this node's validator votes from now on. An empty map makes its vote extension empty. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;
     },
-    /** Returns the next block's first transaction, i.e. the votes on the last block. Undefined if a fault suppresses them. */
+    /** Returns the next block's first transaction, i.e. the votes on the last block, or undefined if a fault suppresses the votes. */
     next: ({ lastCommit, lastValidators }: ChainState): Uint8Array | undefined => {
       if (faults?.has("payment-missing")) return undefined;
       const others = extensionOf(ofOthers);

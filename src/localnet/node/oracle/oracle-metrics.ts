@@ -4,10 +4,10 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node counts such a response as successful, but does not vote for its prices. */
+  /** False if a price is not an integer. A real node counts such a response as successful, but votes for none of its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
-  /** Integer prices by lower-case ticker, e.g. "btc/usd". Empty on failure. */
+  /** Integer prices by lower-case ticker such as "btc/usd", or an empty map on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
@@ -15,7 +15,7 @@ export interface OracleMetricsOptions {
   readonly chainId: string;
   /** Bech32 consensus address of the node's validator. */
   readonly validator: string;
-  /** Returns the other validators in the set, by bech32 consensus address, and whether they are absent. */
+  /** Returns whether each other validator in the set is absent, keyed by bech32 consensus address. */
   readonly others?: () => ReadonlyMap<string, boolean>;
 }
 
@@ -26,7 +26,7 @@ export interface OracleMetricsOptions {
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // Tickers seen so far. A later vote without one of these tickers reports `missing_price` for it.
+  // Tickers with a price in any earlier vote. A later vote without a price for such a ticker reports `missing_price`.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
@@ -39,13 +39,13 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
     /** Records a vote. `delivered` is false if the vote extension did not reach the chain. */
     observe: ({ success, usable, latencyMs, prices }: OracleVote, delivered: boolean) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
-      // A real node observes whole milliseconds here, although the metric's name has no unit.
+      // Observe whole milliseconds, like a real node.
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
       const failure = success ? "TransformPricesError" : "OracleClientError";
       families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
-      // These methods always succeed, because a local chain rejects no proposals.
+      // Count these ABCI methods as successful, because a local chain rejects no proposals.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
       }
@@ -57,7 +57,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Every other validator has its own sidecar, which always has prices.
+        // Assume that every other present validator has a price, because it has its own simulated sidecar.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

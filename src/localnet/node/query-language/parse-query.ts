@@ -25,7 +25,7 @@ interface Token {
   readonly offset: number;
 }
 
-/** Thrown if a query cannot be parsed. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
+/** Thrown if a query cannot be parsed, with CometBFT's message, such as "offset 10: got = operator, wanted …". */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
 type Scanner = ReturnType<typeof createScanner>;
@@ -40,7 +40,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["EXISTS", "EXISTS operator"],
 ]);
 
-/** Creates a scanner for a query. Scanning takes linear time. */
+/** Creates a scanner that splits a query into tokens in linear time. */
 function createScanner(query: string) {
   const runes = Array.from(query);
   let at = 0;
@@ -108,7 +108,7 @@ function createScanner(query: string) {
     return fail(`invalid input '${rune}' at offset ${bytes + Buffer.byteLength(rune)}`);
   };
   return {
-    /** Returns the next token, or undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
+    /** Returns the next token, or undefined at the end of the query. Throws {@link QueryLanguageError} on invalid input. */
     next,
     /** Returns the byte offset at which the last call to `next` started. */
     offset: (): number => start,
@@ -135,13 +135,13 @@ function isYearInRange(text: string): boolean {
 
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
-/** Right-hand side of a condition. Times are in ms since the Unix epoch, and numbers are strings of digits. */
+/** The value on the right of a condition's operator. Times are in ms since the Unix epoch, and numbers are decimal strings. */
 type Operand =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "time"; readonly ms: number };
 
-/** A condition in a query. `tag` is "type.attribute". EXISTS has no operand. */
+/** A condition of an event query, such as `tx.height > 5`. `tag` is "type.attribute". A condition with EXISTS has no operand. */
 export interface Condition {
   readonly tag: string;
   readonly operator: Operator;
@@ -170,9 +170,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses a query in the language of CometBFT 0.38, as used by subscriptions, `tx_search` and `block_search`. Conditions are
- * joined by AND. Operators are = < <= > >= CONTAINS EXISTS. Operands are 'string', number, TIME rfc3339 and DATE yyyy-mm-dd.
- * Throws {@link QueryLanguageError} with CometBFT's message.
+ * Parses a query in the language of CometBFT 0.38, as used by subscriptions, `tx_search` and `block_search`. A query is a list of
+ * conditions joined by AND. The operators are =, <, <=, >, >=, CONTAINS and EXISTS. An operand is a quoted string, number, time or
+ * date. Throws {@link QueryLanguageError} with CometBFT's message.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);
@@ -192,7 +192,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws {@link QueryLanguageError} at the end of the query or if the token's kind is not wanted. */
+/** Reads the query's next token. Throws {@link QueryLanguageError} if the query ends or the token's kind is not in `wanted`. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
@@ -229,7 +229,7 @@ function toOperand(token: Token): Operand {
   return { kind: "time", ms: Date.parse(token.text) };
 }
 
-/** Values by tag ("type.attribute"), merged across all events. */
+/** All events' attribute values, keyed by tag ("type.attribute"). */
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -240,7 +240,7 @@ export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Flattens events to values by tag, in order, and appends `base`. Like CometBFT, includes attributes without an index flag. */
+/** Collects events' values by tag, in order, and appends `base`. Like CometBFT, includes attributes without an index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -261,7 +261,7 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 /**
  * Returns true if a search matches a transaction or block. `fixed` contains the tags of the transaction or block itself
  * (tx.height, tx.hash, block.height). All other conditions must hold in the same event, because CometBFT's kv indexer joins
- * conditions by event. Ignores attributes without an index flag.
+ * conditions by event. Event attributes whose `index` flag is false never match.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -290,7 +290,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns true if a value satisfies a condition. A value of another kind than the operand never satisfies the condition. */
+/** Returns true if a value satisfies a condition. A value whose kind differs from the operand's kind never does. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
@@ -314,7 +314,7 @@ export function holds(condition: Condition, value: string): boolean {
 }
 
 /**
- * Compares a value with an operand. Returns a number like a comparator for `sort`, or undefined if the value is of another kind.
+ * Compares a value with an operand, like a comparator for `sort`. Returns undefined if the value's kind differs from the operand's.
  */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;

@@ -23,8 +23,8 @@ import { Buffer } from "node:buffer";
 
 export interface RequestSource {
   /**
-   * Parses the form values. This function is called only if the route takes query parameters, because otherwise parse errors do not
-   * matter.
+   * Parses the form values. Called only if the route takes query parameters, because otherwise a parse error must not fail the
+   * request.
    */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
@@ -55,7 +55,7 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
       message.fields.find((each) => each.name === name) ??
       unreachable(`${message.desc.typeName} has no field ${name} for its path`);
     try {
-      // In a path, commas separate the values of a repeated field. In a query, they do not.
+      // Split a repeated field's value at commas, which separate values in a path, but not in a query.
       const list: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
       if (isReflectList(list))
         for (const part of text.split(",")) list.add(parseFieldValue(field, part, "path"));
@@ -157,7 +157,7 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Encodes a JSON body. A blank body is an empty request. Throws an `Error`, with Go's message where that message is known. */
+/** Converts a JSON body to an encoded message. A blank body is an empty request. Throws an `Error`, with Go's message if known. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
@@ -200,26 +200,26 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   }
 }
 
-/** Value of a field, parsed from a path or query. */
+/** A field's value, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** Where a value in a request comes from. grpc-gateway parses enums in a path differently from enums in a query. */
+/** The part of a request that contains a value. grpc-gateway parses enums in a path differently from enums in a query. */
 type ValueSource = "path" | "query";
 
 /**
  * Parses a value as grpc-gateway 1.16 does. Integers may have any Go notation (0x10, 0b1, 010, 1_000), enums are names or numbers,
- * and bytes may be in either base64 alphabet. Throws an `Error` with Go's message.
+ * and bytes may be in either base64 alphabet. For an invalid value, throws an `Error` with Go's message.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formatOf(field);
-  // The Go gateway cannot read these numbers from a query, but simulations in the dex module need them.
+  // Unlike the Go gateway, read such decimals from a query, because the dex module's simulations need them.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** Creates the error for a field whose type is not supported in a query. `*reflect.rtype` is Go's name for the type. */
+/** Returns the gateway's error for a field whose type is not supported in a query. Go prints every such type as `*reflect.rtype`. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -254,7 +254,7 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
 
 /** Parses an enum value's name or number. Numbers may have any Go notation in a path, but only decimal notation in a query. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
-  // In a query, the gateway only accepts enum names from Go's own registry, which contains the SDK's enums but not those of the
+  // In a query, the gateway only accepts enum names from Go's own registry, which contains the SDK's enums but not the enums in the
   // chain's modules. The recorded gateway therefore rejects the names of `hook_type` and `order_type` values.
   if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
   const named = desc.values.find(({ name }) => name === text);
@@ -263,7 +263,7 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** Returns an enum's number, or NaN, which matches no enum value, if the text is not an integer. */
+/** Parses the number of an enum value. Returns NaN, which matches no enum value, if the text is not an integer. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
@@ -279,7 +279,7 @@ function int32(text: string): number {
 }
 
 /**
- * Decodes standard base64, or else URL-safe base64. If both fail, throws the error from the URL-safe alphabet, like grpc-gateway.
+ * Decodes base64 in the standard or URL alphabet. If both fail, throws the URL alphabet's error, like grpc-gateway.
  */
 function parseBytes(text: string): Uint8Array {
   try {
@@ -290,22 +290,22 @@ function parseBytes(text: string): Uint8Array {
 }
 
 /**
- * Converts base64 from the URL alphabet to the standard alphabet. Makes `+` and `/` invalid, because the URL alphabet does not
- * contain them.
+ * Converts base64 from the URL alphabet to the standard alphabet. Replaces `+` and `/` with an invalid character, because the URL
+ * alphabet does not contain them.
  */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }
 
-/** Form or query values by name, in order of occurrence. */
+/** Values of form fields or query parameters, keyed by name, in order of occurrence. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** Parses a query string or form body like Go's `url.ParseQuery`. Throws an `Error` with Go's message. */
+/** Parses a query string or form body like Go's `url.ParseQuery`, and throws an `Error` with Go's message for invalid text. */
 export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
-    // Since Go 1.17, semicolons are rejected. Older versions treated them as separators.
+    // Reject semicolons like Go 1.17 and later, which no longer treat semicolons as separators.
     if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
     const equals = pair.indexOf("=");
     const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);
@@ -324,7 +324,7 @@ export function joinForms(first: FormValues, second: FormValues): FormValues {
   return joined;
 }
 
-/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws an `Error` with Go's message. */
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. An invalid escape throws Go's error. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

@@ -14,7 +14,7 @@ import { buildRequest, type FormValues, goUnescape, joinForms, parseForm } from 
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** Chain name in its own modules' REST paths and type URLs, e.g. "neutron". */
+  /** Chain name in the REST paths and type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
 }
 
@@ -39,7 +39,7 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
   };
 }
 
-/** HTTP status by gRPC code, from code 0 on, as in grpc-gateway 1.16 (`runtime.HTTPStatusFromCode`). */
+/** HTTP statuses, indexed by gRPC code, as in grpc-gateway 1.16 (`runtime.HTTPStatusFromCode`). */
 const HTTP_STATUS_BY_CODE: readonly number[] = [
   200, 408, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
 ];
@@ -53,17 +53,15 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/**
- * Creates the handler for REST requests. Like the SDK's grpc-gateway, the handler calls the gRPC method to which a path is mapped.
- */
+/** Creates the node's REST handler, which, like the SDK's grpc-gateway, calls the gRPC method to which a request's path is mapped. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // The gateway decodes a path before splitting it. The slash in an IBC denomination therefore splits a value, and may select
-    // another route. Here, an escaped slash is part of the value if a route then matches.
+    // Treat an escaped slash as part of a value if a route then matches. The SDK's gateway instead decodes a path before splitting,
+    // so the slash in an IBC denomination splits the value, and may select another route.
     const found =
       findRoute(
         table,
@@ -73,7 +71,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
           .split("/")
           .map((segment) => goUnescape(segment, false)),
       ) ?? findRoute(table, request, segments);
-    // The gateway never returns 404 or 405. Unknown paths and wrong methods are Unimplemented, i.e. HTTP 501.
+    // Like the gateway, respond to unknown paths and wrong methods with Unimplemented (HTTP 501), never with 404 or 405.
     if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
   };
@@ -93,10 +91,10 @@ function findRoute(
   request: HttpRequest,
   segments: readonly string[],
 ): FoundRoute | undefined {
-  // In the gateway, a colon in the last segment starts a verb. A segment that starts with a colon matches no route.
+  // In grpc-gateway, a colon in the last segment starts a verb, so a segment that starts with a colon matches no route.
   if (segments.at(-1)?.startsWith(":") === true) return undefined;
   const found = table.find(request.method, segments);
-  // If a form is posted to a GET route's path, the gateway treats it as a query. Long queries therefore need not fit in a URL.
+  // Like the gateway, treat a form posted to a GET route's path as its query, so that long queries need not fit in a URL.
   return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
 }
 
@@ -123,7 +121,7 @@ async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Ar
 }
 
 function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps): HttpReply {
-  // Errors have the height header too, because the gateway also forwards metadata from failed calls.
+  // Set the height header even on errors, because the gateway also forwards metadata from failed calls.
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {

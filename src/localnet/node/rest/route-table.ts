@@ -9,7 +9,7 @@ export interface Route {
   readonly path: string;
   /** Canonical name of the request type, as in the `.proto` file. */
   readonly requestType: string;
-  /** Canonical name of the response type. */
+  /** Canonical name of the response type, as in the `.proto` file. */
   readonly responseType: string;
   readonly body: HttpRule["body"];
 }
@@ -29,7 +29,7 @@ export function createRouteTable(servedPaths: readonly string[], chainName: stri
     .map((rule) => toRoute(rule, chainName))
     .filter(({ path }) => served.has(path));
   return {
-    /** Returns the first matching route, in definition order. `segments` are the path's decoded segments. */
+    /** Returns the first route, in definition order, that matches the method and the path's decoded `segments`. */
     find: (method: string, segments: readonly string[]): FoundRoute | undefined =>
       firstMatch(
         routes.filter((route) => route.method === method),
@@ -63,16 +63,16 @@ type Part =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "segments"; readonly name: string };
 
-/** A compiled `google.api.http` path. */
+/** A path template from a `google.api.http` option, compiled for matching. */
 interface PathTemplate {
   readonly parts: readonly Part[];
-  /** Names of the variables, in order. */
+  /** Names of the path variables, in the order in which they occur. */
   readonly variables: readonly string[];
 }
 
 const VARIABLE = /^\{([\w.]+)(=\*\*)?\}$/;
 
-/** Compiles a template such as `/cosmos/bank/v1beta1/denom_owners/{denom=**}`. */
+/** Compiles a path template such as `/cosmos/bank/v1beta1/denom_owners/{denom=**}`, in which `**` matches any number of segments. */
 export function parsePathTemplate(template: string): PathTemplate {
   const parts = template.slice(1).split("/").map(parsePart);
   const variables = parts.flatMap((part) => (part.kind === "literal" ? [] : [part.name]));
@@ -100,7 +100,7 @@ export function matchPath(
   let at = 0;
   for (const [index, part] of parts.entries()) {
     if (part.kind === "segments") {
-      // The end can be computed, because every later part matches exactly one segment.
+      // Compute where the `**` part ends, because every later part matches exactly one segment.
       const end = segments.length - (parts.length - index - 1);
       if (end < at) return undefined;
       values.set(part.name, segments.slice(at, end).join("/"));

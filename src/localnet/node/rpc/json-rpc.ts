@@ -3,7 +3,7 @@ import { goKind } from "../base/go-decoding.ts";
 import { BLOCK_METHODS, CHAIN_METHODS, TX_METHODS } from "./node-methods.ts";
 import * as rpc from "./method.ts";
 
-/** Methods available over all transports: POST, URI and WebSocket. */
+/** Methods available over all transports (POST, URI and WebSocket), keyed by name. */
 export const RPC_METHODS: ReadonlyMap<string, rpc.RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The only method that waits for a block. This method bypasses the queue, because otherwise it would block all other requests. */
+/** The only method that waits for a block. Calls to the method bypass the queue, so that the wait does not block other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -41,7 +41,7 @@ export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
-/** Id of a request, repeated in its response. */
+/** A JSON-RPC request's id, which the response repeats. */
 export type RpcId = string | number;
 
 /** Request id in responses to URI calls, as in CometBFT. */
@@ -54,7 +54,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws an `Error` with Go's message. */
+/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws Go's error for a wrong type. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);
@@ -68,7 +68,7 @@ export function parseRequest(value: unknown): RpcRequest {
 
 function parseId(id: unknown): RpcId | undefined {
   if (id === undefined || id === null) return undefined;
-  // CometBFT decodes a number as float64 and stores it as int, so the response repeats the id 1.9 as 1.
+  // Truncate the id like CometBFT, which decodes a number as float64 and stores it as int, so 1.9 becomes 1.
   if (typeof id === "number") return Math.trunc(id);
   if (typeof id === "string") return id;
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
@@ -79,7 +79,7 @@ export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): str
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** Formats an error response. As in CometBFT, the response has no `id` if the request's id cannot be read. */
+/** Formats a JSON-RPC error response, which, as in CometBFT, has no `id` if the request's id cannot be read. */
 export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
@@ -88,7 +88,7 @@ export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): strin
   });
 }
 
-/** Runs `read`. Converts any error to an `RpcError` of the given kind, with CometBFT's message. */
+/** Runs `read`, and converts any error to an `RpcError` of the given kind, with CometBFT's message. */
 export function readParameters<T>(
   read: () => T,
   kind: "invalid-params" | "internal",
@@ -103,7 +103,7 @@ export function readParameters<T>(
 }
 
 /**
- * Calls the method in a JSON-RPC request and returns the formatted response. Rejects only because of a bug in the node.
+ * Calls the method in a JSON-RPC request and returns the formatted response. Rejects only if the node has a bug.
  * `invalidParams` is the error kind for parameters that cannot be read, because CometBFT reports -32602 over POST and -32603 over
  * WebSocket.
  */

@@ -15,13 +15,13 @@ export interface RpcContext {
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
-  /** Maximum time that `broadcast_tx_commit` waits. */
+  /** Maximum time that `broadcast_tx_commit` waits for a block that includes the transaction. */
   readonly commitTimeoutMs: number;
-  /** The RPC server's address for `status`, e.g. "tcp://127.0.0.1:26657". */
+  /** The RPC server's address that `status` reports, such as "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A long result, already formatted as JSON text. */
+/** A long result, already formatted as JSON, so that it isn't formatted again with the response. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -30,13 +30,13 @@ export class JsonText {
 }
 
 export interface CallTurn {
-  /** Aborts when the node stops. */
+  /** Signal that aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets the node do other work. Long computations await `pause` between their parts. */
+  /** Gives the node time for other work, and must be awaited at intervals by long computations. */
   readonly pause: () => Promise<void>;
 }
 
-/** Decoded values by parameter type. In JSON, an `int64` is a string of digits, `bytes` are base64, and `hex` is hex. */
+/** The decoded value of each parameter type, which JSON encodes as a decimal string (`int64`), in base64 (`bytes`) or in hex (`hex`). */
 interface ParameterValues {
   readonly int64: bigint | undefined;
   readonly string: string;
@@ -47,13 +47,13 @@ interface ParameterValues {
 
 type ParameterType = keyof ParameterValues;
 
-/** A method's parameters, in the order of positional calls. */
+/** A method's parameter types by name, in the order in which a JSON array lists the parameters. */
 type ParameterTypes = Readonly<Record<string, ParameterType>>;
 
-/** A decoded parameter. Undefined if absent. */
+/** A decoded parameter, or undefined if the request lacks the parameter. */
 type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name. An absent string, boolean or byte string has Go's zero value. */
+/** Decoded parameters by name, in which an absent string, boolean or byte string has Go's zero value. */
 type Parameters<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]];
 };
@@ -62,7 +62,7 @@ type RpcResult = JsonValue | JsonText | Promise<JsonValue | JsonText>;
 
 export interface RpcMethod {
   readonly parameters: ParameterTypes;
-  /** Returns the response's `result`. `values` and `parameters` are in the same order. Throws or rejects with `RpcError`. */
+  /** Returns the response's `result`, or throws or rejects with an `RpcError`. `values` has the same order as `parameters`. */
   readonly call: (values: readonly Parameter[], context: RpcContext, turn: CallTurn) => RpcResult;
 }
 
@@ -83,7 +83,7 @@ function named(types: ParameterTypes, values: readonly Parameter[]): object {
   );
 }
 
-/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws an `Error` with CometBFT's message. */
+/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws CometBFT's error for an invalid value. */
 export function parametersFromJson(types: ParameterTypes, params: unknown): readonly Parameter[] {
   if (Array.isArray(params)) return fromArray(types, params);
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -96,8 +96,8 @@ export function parametersFromJson(types: ParameterTypes, params: unknown): read
 
 /**
  * Reads parameters of a URI call like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are unquoted, hex starts with
- * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws an `Error` with
- * CometBFT's message.
+ * 0x, and everything else is JSON, so strings need quotes, as in `/abci_query?path="store/bank/key"&data=0x00`. For an invalid
+ * value, throws an `Error` with CometBFT's message.
  */
 export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
   return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));
@@ -106,7 +106,7 @@ export function parametersFromUri(types: ParameterTypes, search: URLSearchParams
 function fromArray(types: ParameterTypes, params: readonly unknown[]): readonly Parameter[] {
   const names = Object.keys(types);
   if (params.length !== names.length) {
-    // Go prints a json.RawMessage, which is a byte slice, as a list of numbers.
+    // Format each parameter as Go prints a json.RawMessage, which is a byte slice: as a list of numbers.
     const raw = params.map((each) => `[${utf8(JSON.stringify(each)).join(" ")}]`).join(" ");
     throw new Error(
       `expected ${names.length} parameters ([${names.join(" ")}]), got ${params.length} ([${raw}])`,
@@ -140,14 +140,14 @@ function readText(value: unknown, goType: string): string {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Reads a 64-bit integer from a string of digits. CometBFT's JSON rejects unquoted integers. */
+/** Reads a 64-bit integer from a string of digits, because CometBFT's JSON rejects unquoted 64-bit integers. */
 function readInt64(value: unknown): bigint {
   if (typeof value !== "string") {
     throw new Error(
       `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
     );
   }
-  // CometBFT decodes the string's content as JSON again, so "null" is zero and "x" is a syntax error.
+  // Like CometBFT, decode the string's content as JSON again, so that "null" is zero and "x" is a syntax error.
   const parsed: unknown = goJsonParse(value);
   if (parsed === null) return 0n;
   if (typeof parsed !== "number") throw wrongType(parsed, "int64");
@@ -186,7 +186,7 @@ function fromHexText(type: ParameterType, hex: string): Parameter {
   throw new Error(`got a hex string arg, but expected '${type}'`);
 }
 
-/** Consensus state at the next height, before the first vote. */
+/** The consensus state for `consensus_state`, at the next height before the first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;
@@ -197,7 +197,7 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/** Returns the page size like CometBFT's `validatePerPage`: 30 if it is absent or below 1, and at most 100. Never throws. */
+/** Returns the page size like CometBFT's `validatePerPage`, i.e. 30 if absent or below 1, and at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
@@ -211,7 +211,7 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
 }
 
 /**
- * Returns the requested height, by default `latest`. Throws `RpcError` with CometBFT's message if it is outside [lowest, latest].
+ * Returns the requested height, by default `latest`. Outside [lowest, latest], throws `RpcError` with CometBFT's message.
  */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
@@ -237,7 +237,7 @@ const KINDS = {
   server: { code: -32000, message: "Server error" },
 } as const;
 
-/** Thrown if a call fails with a JSON-RPC error. `message` becomes the error's `data`. */
+/** Thrown if a call fails with a JSON-RPC error, whose field `data` contains the exception's message. */
 export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 
@@ -258,7 +258,7 @@ export function rpcErrorToJson(error: RpcError): JsonObject {
   return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Converts a thrown value to an error for the caller. Rethrows the value if it indicates a bug in the node. */
+/** Converts a thrown value to an `RpcError` for the client. Rethrows a value that indicates a bug in the node. */
 export function toRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {

@@ -19,7 +19,7 @@ const GENESIS_CHUNK_BYTES = 16_777_216;
 /** Maximum number of blocks returned by `blockchain`, as in CometBFT. */
 const MAX_BLOCK_METAS = 20n;
 
-/** Methods for the state of the node, the chain and the application. */
+/** RPC methods that return the state of the node, the chain and the application. */
 export const CHAIN_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   health: rpc.method({}, () => ({})),
   status: rpc.method({}, (_parameters, context) => statusJson(context)),
@@ -63,7 +63,7 @@ export const CHAIN_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   ),
 };
 
-/** Methods for blocks, headers, commits and validators. */
+/** RPC methods that return blocks, headers, commits and validators. */
 export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   block: rpc.method({ height: "int64" }, ({ height }, context) =>
     resultJson.resultBlockJson(blockAt(height, context)),
@@ -90,13 +90,13 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // A commit from the next block is canonical. For the latest block, there is only the commit that this node saw.
+      // The next block contains the canonical commit. For the latest block, only the commit that this node saw exists.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
   validators: rpc.method({ height: "int64", page: "int64", per_page: "int64" }, (requested, { view }) => {
     const { latestHeight, earliestHeight } = view.status();
-    // The set for the next height is already known. Like CometBFT, return this set if no height is given.
+    // Like CometBFT, default to the next height, whose validator set is already known.
     const height = rpc.toHeight(requested.height, latestHeight + 1n, earliestHeight);
     const validators = view.validators(height)?.validators ?? [];
     const perPage = rpc.toPerPage(requested.per_page);
@@ -163,7 +163,7 @@ function statusJson(context: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Returns the node's info. The node has no peers, but clients require the P2P fields. */
+/** Returns the node's `node_info`, with the P2P fields, which clients require although the node has no peers. */
 function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
@@ -178,10 +178,10 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Returns the `round_state` for `consensus_state`. The state contains no votes, because all validators vote in a single step. */
+/** Formats the `round_state` that `consensus_state` returns, without votes, because all validators vote in a single step. */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
-  // CometBFT's bit array has an underscore for each missing vote, followed by the power that voted and the total power.
+  // Format the bit array as CometBFT does: an underscore for each missing vote, the power that voted, and the total power.
   const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
   const votes = validators.map(() => "nil-Vote");
   return {
@@ -200,7 +200,7 @@ function roundStateJson(state: rpc.RoundState): JsonObject {
   };
 }
 
-/** Returns the block at the requested height. Default: the latest block. */
+/** Returns the block at the requested height, by default the latest block. */
 function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeView.StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = rpc.toHeight(requested, latestHeight, earliestHeight);
@@ -209,7 +209,7 @@ function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeVi
   return block;
 }
 
-/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 has no effect. Throws `RpcError`. */
+/** Returns at most 20 heights for `blockchain`, like CometBFT's `filterMinMax`, where a bound of 0 means no limit. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,
@@ -223,7 +223,7 @@ function toMetaRange(
   return { min, max };
 }
 
-/** Methods for transactions: search, broadcast and mempool. */
+/** RPC methods that search, broadcast and check transactions, and list the mempool. */
 export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   tx: rpc.method({ hash: "bytes", prove: "bool" }, ({ hash, prove }, { view }) => {
     const tx = view.tx(hash);
@@ -233,7 +233,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   tx_search: rpc.method(
     { query: "string", prove: "bool", page: "int64", per_page: "int64", order_by: "string" },
     (search, { view }, { pause }) => {
-      // Without order_by, CometBFT sorts transactions in ascending order, but blocks in descending order.
+      // Without order_by, sort transactions in ascending order but blocks in descending order, like CometBFT.
       const found = view.searchTxs(toSearch(search, "asc"));
       const toJson = (tx: nodeView.StoredTx): JsonObject =>
         resultJson.resultTxJson(tx, search.prove ? view.block(tx.height)?.txs : undefined);
@@ -263,15 +263,15 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
   num_unconfirmed_txs: rpc.method({}, (_parameters, { view }) => {
     const { count, bytes } = view.unconfirmed(0);
-    // CometBFT reports the total as n_txs, although it lists no transactions.
+    // Like CometBFT, report the total as n_txs, although the response lists no transactions.
     return unconfirmedJson(count, count, bytes, null);
   }),
 };
 
-/** Maximum length of a page, in characters. A search with a longer page fails. */
+/** Maximum length of a page of search results, in characters. A search whose page is longer fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Formats a page, with pauses between items, because a page of large transactions takes seconds. */
+/** Formats a page of search results, with pauses between items, because formatting large transactions may take seconds. */
 async function printPage<T>(
   name: string,
   { items, total }: nodeView.SearchPage<T>,
@@ -292,7 +292,7 @@ async function printPage<T>(
   return new rpc.JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
 }
 
-/** Go's zero value, which is printed if there is no transaction result (yet). */
+/** Go's zero value, which responses contain if there is no transaction result (yet). */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",
@@ -332,7 +332,7 @@ function toSearch(search: SearchParameters, defaultOrder: "asc" | "desc"): nodeV
   return {
     query,
     order: toOrder(search.order_by, defaultOrder),
-    // The search checks the range. A page number above 2^53 loses digits, but is out of range anyway.
+    // Convert without a check, because the search rejects a page that is out of range, such as any page above 2^53.
     page: Number(search.page ?? 1n),
     perPage: rpc.toPerPage(search.per_page),
   };
@@ -366,7 +366,7 @@ async function broadcastCommit(
       signal,
       () => inclusion.promise,
     ).catch(() => {
-      // The wait has ended at its deadline or because the node is stopping.
+      // Report a timeout, because the wait ended at its deadline or because the node is stopping.
       throw rpc.internal("timed out waiting for tx to be included in a block");
     });
     return { ...checked, tx_result: resultJson.txResultJson(result), height: height.toString() };

@@ -14,7 +14,6 @@ import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts"
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { tagsOf, type TagValues } from "../query-language/parse-query.ts";
 
-/** Returns ABCI's `Event` as JSON. */
 function eventJson(event: ChainEvent): JsonObject {
   return {
     type: event.type,
@@ -36,7 +35,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** Returns ABCI's `ExecTxResult` as JSON for a Tx event. Go's struct tags omit its empty fields. */
+/** Returns ABCI's `ExecTxResult` as JSON for a Tx event, without empty fields, which Go's struct tags omit. */
 function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -55,7 +54,7 @@ function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-/** Returns CometBFT's `ResultTx` as JSON. If `provenAmong` contains the block's transactions, adds the inclusion proof. */
+/** Returns CometBFT's `ResultTx` as JSON, with an inclusion proof if `provenAmong` contains the block's transactions. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -88,13 +87,13 @@ function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
   };
 }
 
-/** Returns ABCI's `ValidatorUpdate` as JSON. Omits a power of 0, as Go's `omitempty` does. */
+/** Returns ABCI's `ValidatorUpdate` as JSON, without a power of 0, which Go's `omitempty` omits. */
 function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** Returns CometBFT's `ResultBlockResults` as JSON. Empty lists become null, like Go's nil slices. */
+/** Returns CometBFT's `ResultBlockResults` as JSON, in which empty lists are null, like Go's nil slices. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -110,7 +109,7 @@ function orNull(list: readonly JsonValue[]): JsonValue {
   return list.length === 0 ? null : list;
 }
 
-/** Returns ABCI's `ResponseQuery` as JSON. */
+/** Returns ABCI's `ResponseQuery` as JSON, with the key, value and proof operators in base64. */
 export function queryResponseJson(response: QueryResponse): JsonObject {
   return {
     code: response.code,
@@ -134,7 +133,7 @@ export function queryResponseJson(response: QueryResponse): JsonObject {
   };
 }
 
-/** Returns CometBFT's `Block` as JSON. The evidence is always empty. */
+/** Returns CometBFT's `Block` as JSON, always with an empty evidence list. */
 function blockJson(block: StoredBlock): JsonObject {
   return {
     header: headerToJson(block.header),
@@ -144,7 +143,7 @@ function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** Returns CometBFT's `ResultBlock` as JSON. If the block is unknown, the id is empty and the block is null, as in CometBFT. */
+/** Returns CometBFT's `ResultBlock` as JSON. For an unknown block, the id is empty and `block` is null, as in CometBFT. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -152,7 +151,7 @@ export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   return { block_id: blockIdToJson(block.blockId), block: blockJson(block) };
 }
 
-/** Returns CometBFT's `BlockMeta` as JSON. */
+/** Returns CometBFT's `BlockMeta` as JSON, i.e. a block's id, size, header and number of transactions. */
 export function blockMetaJson(block: StoredBlock): JsonObject {
   return {
     block_id: blockIdToJson(block.blockId),
@@ -167,16 +166,16 @@ export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes become null, like Go's nil slices. */
+/** Encodes bytes as base64, or an empty array as null, like Go's nil slices. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
 
-/** An event for subscribers. Its tags and JSON are created on first use, because most events match no subscription. */
+/** An event for subscribers, whose tags and JSON are created on first use, because most events match no subscription. */
 export interface PublishedEvent {
-  /** Returns the values to match with subscription queries. */
+  /** Returns the attribute values that subscription queries are matched against, keyed by tag. */
   readonly tags: () => TagValues;
-  /** Returns a notification's JSON from `"data"` on, encoded once for all subscribers. */
+  /** Returns the end of a notification's JSON, from `"data"` on, encoded once for all subscribers. */
   readonly tail: () => Uint8Array;
   /** Approximate memory used by the event, in bytes. */
   readonly sizeBytes: number;
@@ -189,8 +188,8 @@ interface CommittedBlock {
 }
 
 /**
- * Returns a block's events in CometBFT's order (`fireEvents` in `state/execution.go`): NewBlock, NewBlockHeader, NewBlockEvents,
- * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, because a single process makes every block.
+ * Returns a block's events in the order of CometBFT's `fireEvents`, i.e. NewBlock, NewBlockHeader, NewBlockEvents, each Tx and
+ * ValidatorSetUpdates. Events for votes and rounds are missing, because a single process makes every block.
  */
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
   const { block, results } = committed;
@@ -216,17 +215,17 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** Parts of an event. `ownTags` and `value` are called at most once each. */
+/** The parts from which an event is created on demand. `ownTags` and `value` are called at most once each. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
-  /** Returns the `value` within `data`. */
+  /** Returns the notification's `data.value`. */
   readonly value: () => JsonObject;
   /** Size of the event's encoded data, in bytes. */
   readonly sizeBytes?: number;
 }
 
-/** Approximate memory for an event's attributes, strings and objects, in addition to its encoded data. */
+/** Approximate memory for an event's attributes, strings and objects, added to the size of its encoded data. */
 const EVENT_OVERHEAD_BYTES = 4_096;
 
 function published(kind: string, parts: EventParts): PublishedEvent {
@@ -279,7 +278,7 @@ function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): Pu
   });
 }
 
-/** Each update has priority 0, because CometBFT assigns a priority only when the update enters a set. */
+/** Returns the updates with priority 0, because CometBFT assigns a priority only when an update enters a validator set. */
 function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>

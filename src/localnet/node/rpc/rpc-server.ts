@@ -45,7 +45,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     monotonicMs: deps.clock.monotonicMs,
     schedule: (task) => void setImmediate(task),
   });
-  // HTTP and WebSocket responses share one budget.
+  // HTTP and WebSocket responses share one budget for unsent bytes.
   const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
     context,
@@ -76,10 +76,10 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
   };
 }
 
-/** Maximum number of requests in a batch: CometBFT's default for `max_request_batch_size`. */
+/** Maximum number of requests in a batch, as in CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** Routes a request by its path and body. As in CometBFT, the HTTP method does not matter. */
+/** Routes a request by its path and body. As in CometBFT, the HTTP method has no effect. */
 function route(
   request: HttpRequest,
   body: Uint8Array,
@@ -97,7 +97,7 @@ function route(
 
 interface Caller {
   readonly waiter: Waiter;
-  /** Aborts when the node stops. */
+  /** Signal that aborts when the node stops. */
   readonly signal: AbortSignal;
 }
 
@@ -107,7 +107,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const parsed = goJsonParse(body);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(jsonRpc.parseRequest);
   } catch (error) {
-    // A single invalid request fails the whole batch, because Go decodes the array as one value.
+    // Fail the whole batch if a single request is invalid, because Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
     return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("parse", text)));
   }
@@ -115,7 +115,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
     return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("invalid-request", text)));
   }
-  // A notification (without an id) gets no response. CometBFT does not even call its method.
+  // Skip notifications (requests without an id), because CometBFT neither calls their methods nor responds.
   const calls = requests.flatMap(({ id, method, params }) =>
     id === undefined ? [] : [{ id, method, params }],
   );
@@ -143,13 +143,13 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Maximum total length of a batch's responses. If a batch exceeds it, the node does not run the remaining calls. */
+/** Maximum total length of a batch's responses. Once a batch exceeds the limit, the node does not run its remaining calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** Lower limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
+/** Lower limit for a batch with a call that waits for a block, because the responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
 /**
- * Returns a function that runs a batch's calls. Once the responses' total length exceeds `maxLength`, it returns errors instead.
+ * Returns a function that runs a batch's calls until the responses' total length exceeds `maxLength`, and then returns errors.
  */
 function createLengthBound(
   maxLength: number,
@@ -164,7 +164,7 @@ function createLengthBound(
 }
 
 /**
- * Calls a method by its path, e.g. `/block?height=5`. Unlike a failed JSON-RPC call by POST, a failed URI call returns HTTP status
+ * Calls a method by its URI, such as `/block?height=5`. Unlike a failed JSON-RPC call by POST, a failed URI call returns HTTP status
  * 500.
  */
 async function callUri(

@@ -11,7 +11,7 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * Limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. This node instead
+ * CometBFT's default limits for clients and subscriptions. Instead of buffering 200 events per subscription, like CometBFT, the node
  * keeps one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
@@ -21,9 +21,9 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxPendingBytes: 67_108_864,
 };
 
-/** A client's connection. */
+/** A client's connection, to which notifications are sent. */
 interface Outlet {
-  /** Returns true if the connection can accept notifications. When the connection can accept more, its owner calls `resume`. */
+  /** Returns true if the connection can accept notifications. The connection's owner calls `resume` once it can accept more. */
   readonly isReady: () => boolean;
   /** Sends messages, each encoded as JSON, in a single write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
@@ -43,23 +43,23 @@ export interface SubscriptionDeps {
 interface Subscription {
   readonly query: eventQuery.EventQuery;
   readonly id: RpcId;
-  /** The start of each notification's JSON, up to its `data`. */
+  /** The start of each notification's JSON, which precedes `"data"`. */
   readonly head: Uint8Array;
-  /** Number of the first event for this subscription. */
+  /** Log number of the first event that this subscription may receive. */
   readonly from: number;
 }
 
 interface Client {
   readonly outlet: Outlet;
-  /** Subscriptions by query text. */
+  /** The client's subscriptions, keyed by query text. */
   readonly subscriptions: Map<string, Subscription>;
-  /** Number of the next event for this client. */
+  /** Log number of the next event to send to this client. */
   next: number;
 }
 
-/** Approximate time for which notifications may delay blocks and requests. */
+/** Approximate maximum time for which sending notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends only one of these. */
+/** Limits on a client's turn to receive notifications. The notification of one full block already exceeds the byte limit. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -87,7 +87,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   /** Gives clients turns in round-robin order, so that a client with few events does not wait for a client with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
-    // Iterating over a Set also visits elements that are added again.
+    // Clients added again during this loop get another turn, because iterating over a Set visits new elements.
     for (const client of turns) {
       turns.delete(client);
       takeTurn(client, log);
@@ -108,7 +108,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   return {
     count: (): number => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
     /**
-     * Adds a block's events to all subscriptions. Notifications are sent later, in slices. If a client lags behind by more than the
+     * Adds a block's events to the log, from which notifications are sent later, in slices. If a client lags behind by more than the
      * limits allow, cancels the client's subscriptions.
      */
     publish,
@@ -117,8 +117,8 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
       const { subscriptions } = client;
       clients.add(client);
       const subscribe = (id: RpcId, text: string): void => {
-        // Check in CometBFT's order. At its client limit, CometBFT rejects new subscriptions even from clients that already have
-        // some.
+        // Check the limits in CometBFT's order. At the client limit, reject new subscriptions even from clients that already have
+        // subscriptions.
         if (subscribed().length >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (subscriptions.size >= limits.maxPerClient) {
@@ -153,7 +153,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   };
 }
 
-/** Sends the pending events in a client's turn that match its subscriptions. */
+/** Runs a client's turn, which sends the pending events that match the client's subscriptions. */
 function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   const { outlet, subscriptions } = client;
   const notifications: Uint8Array[] = [];
@@ -174,15 +174,15 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
 }
 
 /**
- * Returns a notification's start; {@link PublishedEvent.tail} is the rest. As in CometBFT, a notification has the id of its
- * subscribe request.
+ * Returns the start of a notification's JSON, which {@link PublishedEvent.tail} completes. As in CometBFT, a notification repeats
+ * the id of its subscribe request.
  */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }
 
 /**
- * Cancels a slow client's subscriptions. Like CometBFT, does not drop individual events, so that the client learns that it has
+ * Cancels a slow client's subscriptions instead of dropping individual events, like CometBFT, so that the client learns that it has
  * missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
@@ -209,7 +209,7 @@ interface EventLogLimits {
   readonly maxPendingBytes: number;
 }
 
-/** Events that at least one subscriber has not received, numbered consecutively. */
+/** Log of the events that at least one subscriber has not received, numbered consecutively. */
 type EventLog = ReturnType<typeof createEventLog>;
 
 function createEventLog(limits: EventLogLimits) {
@@ -220,7 +220,7 @@ function createEventLog(limits: EventLogLimits) {
   return {
     /** Returns the number that the next event will have. */
     end,
-    /** Returns an event. Undefined if it has been removed or does not exist yet. */
+    /** Returns the event with this number, or undefined if the event has been removed or does not exist yet. */
     at: (number: number): PublishedEvent | undefined => events[number - first],
     /** Adds a block's events to the log. Returns the number of the oldest event that may remain in the log under the limits. */
     append: (added: readonly PublishedEvent[]): number => {
@@ -235,7 +235,7 @@ function createEventLog(limits: EventLogLimits) {
       }
       return oldest;
     },
-    /** Removes all events with a lower number. */
+    /** Removes all events whose number is below `number`. */
     removeBefore: (number: number) => {
       const removed = events.slice(0, Math.max(0, number - first));
       for (const { sizeBytes } of removed) bytes -= sizeBytes;

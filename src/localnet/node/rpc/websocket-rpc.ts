@@ -13,18 +13,18 @@ import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Maximum number of open connections. Further connections are rejected with 503. */
+  /** Maximum number of open connections. The server rejects further connections with status 503. */
   readonly maxConnections: number;
   /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
-   * Maximum number of unanswered requests per client. A client that exceeds the limit is disconnected. Only requests that arrive
-   * together can exceed the limit, because the server stops reading much earlier.
+   * Maximum number of unanswered requests per client. The server disconnects a client that exceeds the limit. Only requests that
+   * arrive together can exceed the limit, because the server stops reading from the client much earlier.
    */
   readonly maxPendingRequests: number;
   /**
-   * Maximum number of all unanswered requests (about 300 bytes each). Above this limit, the client with the most requests is
-   * disconnected.
+   * Maximum number of unanswered requests from all clients (about 300 bytes each). Above this limit, the server disconnects the
+   * client with the most requests.
    */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
@@ -32,12 +32,12 @@ export interface WebSocketOptions {
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's timeouts (a ping after 9/10 of the read timeout), with limits that suit a local node. */
+/** CometBFT's default timeouts, with a ping after 9/10 of the read timeout, and limits that suit a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // Node reads chunks of 64 KiB, which contain about 11,000 messages of minimum size.
+  // Allow more messages than a chunk read by Node can contain: 64 KiB hold about 11,000 messages of minimum size.
   maxPendingRequests: 12_000,
   maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
@@ -47,22 +47,22 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
-  /** Limits the unsent bytes of all clients in total. */
+  /** Limits the total number of unsent bytes for all clients. */
   readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** If a client has more unsent bytes than this, its notifications remain in the event log, which all clients share. */
+/** Number of a client's unsent bytes above which its notifications remain in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** If a client has more unsent bytes than this, the node ignores its pings. */
+/** Number of a client's unsent bytes above which the node ignores the client's pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Maximum number of unanswered messages before the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** If a client has more unsent bytes than this, the node stops responding to its messages. */
+/** Number of a client's unsent bytes above which the node stops handling the client's messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Time between checks of a client's unsent bytes. */
@@ -77,7 +77,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
-    // Otherwise, `ws` would buffer unlimited pongs for a client that sends pings but reads nothing.
+    // Don't let `ws` send pongs, because it would buffer unlimited pongs for a client that sends pings but reads nothing.
     autoPong: false,
   });
   const pending = createPendingBound(options);
@@ -111,7 +111,7 @@ function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send
     for (const [index, message] of messages.entries()) {
       bytes += message.length;
       const onSent = index === messages.length - 1 ? (): void => release?.() : undefined;
-      // With `binary: false`, bytes are sent as text.
+      // Set `binary: false` to send the bytes in a text frame.
       client.send(message, { binary: false }, onSent);
     }
     socket.uncork();
@@ -131,12 +131,12 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Stay at or above the high-water mark, because with fewer unsent bytes the socket emits no `drain`.
+  // Keep the limit at or above the high-water mark, because with fewer unsent bytes the socket emits no `drain` event.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
   const subscriptions = deps.subscriptions.client({ isReady, send });
-  // The socket has sent all data, so the client is reading.
+  // Resume notifications once the socket has sent all data, which means that the client is reading.
   socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
@@ -151,7 +151,7 @@ function serveClient(
         () => client.readyState !== client.OPEN,
       );
       if (response !== undefined) send([response]);
-      // Pongs from a paused client do not arrive, so restart its timeout.
+      // Restart the timeout, because no pongs arrive from a paused client.
       liveness.extend();
     },
     onError: (error) => deps.logger.error("websocket request failed", { error }),
@@ -166,10 +166,10 @@ function serveClient(
   });
 }
 
-/** Extra time for a pong. If a long block delays the event loop, the timer could fire before an arrived pong is read. */
+/** Extra time for a pong, because after a long block the timer could fire before the event loop reads an arrived pong. */
 const LATE_MS = 500;
 
-/** Sends pings, and closes the connection if nothing is received. `extend` restarts the timeout. */
+/** Sends pings, and closes the connection if no data arrives within the read timeout, which `extend` restarts. */
 function watchLiveness(
   client: WebSocket,
   options: WebSocketOptions,
@@ -198,7 +198,7 @@ function watchLiveness(
   return { extend, stop };
 }
 
-/** Returns the response to a message. Undefined for a notification. */
+/** Returns the response to a message, or undefined if the message is a notification. */
 async function handleMessage(
   data: RawData,
   subscriptions: ClientSubscriptions,
@@ -267,14 +267,14 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles a message; an error disconnects the client. */
+  /** Handles a message. If the promise rejects, the client is disconnected. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Unanswered messages from one client. */
+/** One client's unanswered messages, with a function that disconnects the client. */
 interface PendingMessages {
-  /** Messages waiting while another message is handled. */
+  /** Messages that have arrived while another message is being handled. */
   readonly waiting: RawData[];
   readonly cut: () => void;
 }
@@ -282,7 +282,7 @@ interface PendingMessages {
 /** Limits unanswered messages, per client and in total. */
 type PendingBound = ReturnType<typeof createPendingBound>;
 
-/** Creates limits that disconnect a client with too many messages, without affecting other clients. */
+/** Creates the limits, which disconnect a client with too many unanswered messages without affecting other clients. */
 function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
@@ -294,7 +294,7 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
     of.cut();
   };
   const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
-  // The last full count, plus all messages since. Count again only when the sum exceeds the limit.
+  // Estimate the total as the last full count plus all messages since, and count again only if the estimate exceeds the limit.
   let counted = 0;
   let sinceCount = 0;
   return {
@@ -320,8 +320,8 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 
 /**
  * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call,
- * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many are
- * waiting, and handles none while the client does not read its responses. Returns a function that drops all messages.
+ * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading from a client with many pending
+ * messages, and handles no messages while the client does not read responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
@@ -346,7 +346,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
     }
   };
   client.on("message", (data) => {
-    // Messages that arrived in the same chunk are delivered even after the client has been disconnected or paused.
+    // Ignore messages after a disconnect, because `ws` still delivers messages that arrived in the same chunk.
     if (client.readyState !== client.OPEN) return;
     pending.add(messages, data);
     if (waiting.length >= PAUSE_AT) client.pause();
@@ -357,7 +357,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
   return () => pending.drop(messages);
 }
 
-/** Resolves once the client has read enough of its responses, or is disconnected. */
+/** Resolves once at most {@link MAX_UNSENT_BYTES} remain unsent, or the client is disconnected. */
 async function drained(client: WebSocket): Promise<void> {
   while (client.readyState === client.OPEN && client.bufferedAmount > MAX_UNSENT_BYTES) {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

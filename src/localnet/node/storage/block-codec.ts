@@ -9,7 +9,7 @@ import type { TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { CommitChanges } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 
-/** Encodes a block as `tendermint.types.Block`. The block id's part set header contains a hash of these bytes. */
+/** Encodes a block as `tendermint.types.Block`. The block id's part set header contains a hash of the encoded bytes. */
 export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCommit">): Uint8Array {
   return Block.encode({
     header: protoBlocks.headerToProto(block.header),
@@ -19,7 +19,7 @@ export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCom
   }).finish();
 }
 
-/** Decodes a stored block. Throws if the bytes are invalid. */
+/** Decodes the output of {@link encodeBlock}, and throws if the bytes are invalid. */
 export function decodeBlock(bytes: Uint8Array, blockId: BlockId): StoredBlock {
   const { header, data, lastCommit } = Block.decode(bytes);
   if (header === undefined || lastCommit === undefined) throw new Error("a stored block is damaged");
@@ -37,7 +37,7 @@ export function encodeCommit(commit: Commit): Uint8Array {
   return Types.Commit.encode(protoBlocks.commitToProto(commit)).finish();
 }
 
-/** Decodes a stored commit. Throws if the bytes are invalid. */
+/** Decodes the output of {@link encodeCommit}, and throws if the bytes are invalid. */
 export function decodeCommit(bytes: Uint8Array): Commit {
   return protoBlocks.commitFromProto(Types.Commit.decode(bytes));
 }
@@ -47,12 +47,12 @@ export function encodeValidatorSet(set: ValidatorSet): Uint8Array {
   return Validators.ValidatorSet.encode(protoBlocks.validatorSetToProto(set)).finish();
 }
 
-/** Decodes a stored validator set. Throws if the bytes are invalid. */
+/** Decodes a stored `tendermint.types.ValidatorSet`, and throws if the bytes are invalid. */
 export function decodeValidatorSet(bytes: Uint8Array): ValidatorSet {
   return protoBlocks.validatorSetFromProto(Validators.ValidatorSet.decode(bytes));
 }
 
-// Field numbers of `ResponseFinalizeBlock`. Parameter updates (4) are not stored.
+// Field numbers in `ResponseFinalizeBlock`, except field 4 (parameter updates), which is not stored.
 const EVENTS = 1;
 const TX_RESULTS = 2;
 const VALIDATOR_UPDATES = 3;
@@ -61,7 +61,7 @@ const APP_HASH = 5;
 /** Encodes a block's results as CometBFT's `ResponseFinalizeBlock`. */
 export function encodeResults(results: StoredResults): Uint8Array {
   const writer = new BinaryWriter();
-  // All fields are length-delimited (wire type 2).
+  // Write only length-delimited fields (wire type 2).
   const field = (number: number): BinaryWriter => writer.uint32((number << 3) | 2);
   for (const event of results.events) {
     field(EVENTS).bytes(Event.encode({ ...event, attributes: [...event.attributes] }).finish());
@@ -75,7 +75,7 @@ export function encodeResults(results: StoredResults): Uint8Array {
   return writer.finish();
 }
 
-/** Decodes the output of {@link encodeResults}. Throws if the bytes are invalid. */
+/** Decodes the output of {@link encodeResults}, and throws if the bytes are invalid. */
 export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults {
   const reader = new BinaryReader(bytes);
   const events: Event[] = [];
@@ -94,7 +94,7 @@ export function decodeResults(height: bigint, bytes: Uint8Array): StoredResults 
   return { height, events, txResults, validatorUpdates, appHash };
 }
 
-/** Returns the encoded transaction results without decoding them. Throws if the bytes are invalid. */
+/** Returns a block's transaction results, still encoded, from the output of {@link encodeResults}. Throws if the bytes are invalid. */
 export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   const reader = new BinaryReader(bytes);
   const encoded: Uint8Array[] = [];
@@ -106,7 +106,7 @@ export function splitTxResults(bytes: Uint8Array): readonly Uint8Array[] {
   return encoded;
 }
 
-/** Decodes an element of the list that {@link splitTxResults} returns. Throws if the bytes are invalid. */
+/** Decodes a transaction result from {@link splitTxResults}, and throws if the bytes are invalid. */
 export function decodeTxResult(bytes: Uint8Array): TxResult {
   return ExecTxResult.decode(bytes);
 }
@@ -136,10 +136,10 @@ function toPower(update: ValidatorUpdate): ValidatorPower {
 
 export interface HeightRecord {
   readonly block: StoredBlock;
-  /** Commit for this block. The next block also contains it, but a restart before that block needs it. */
+  /** Commit for this block, which the next block also contains, but which a restart before the next block needs. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator sets to store for later heights. The list is usually empty (see `setsToKeep`). */
+  /** Validator sets to store for later heights, usually none (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

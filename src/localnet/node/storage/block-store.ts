@@ -17,18 +17,18 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** All durable data of a node. Methods are synchronous, and return undefined for an unknown height or hash. */
+/** Stores all of a node's durable data. Methods are synchronous, and return undefined for an unknown height or hash. */
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
- * Number of decoded blocks and results to cache. Clients mostly read the newest heights, each of them several times. The cache is
- * small because a full block uses megabytes when decoded.
+ * Number of heights whose decoded blocks and results are cached. Clients mostly read the newest heights, each several times. The
+ * cache is small because a full block uses megabytes when decoded.
  */
 const CACHED_HEIGHTS = 8;
 
 /**
- * Opens the store in a home or in memory. The store retains the last `keepBlocks` blocks, or all blocks if 0. Throws like
- * {@link openDatabase}.
+ * Opens the store in a home or in memory. The store retains the last `keepBlocks` blocks, or all blocks if 0. Throws the
+ * errors of {@link openDatabase}.
  */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
@@ -62,7 +62,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     transaction(() => {
       for (let above = readRow(sql.latest.get())?.integer("height") ?? height; above > height; above -= 1n)
         pruning.remove(above);
-      // The newest stored set may be for the height after next.
+      // Keep sets up to two heights above `height`, because each block stores the set for the height after next.
       sql.removeSetsAfter.run(height + 2n);
       snapshots().truncate(height);
     });
@@ -78,13 +78,13 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
         saveSets(sets);
       }),
     latestHeight: (): bigint | undefined => readRow(sql.latest.get())?.integer("height"),
-    /** Returns the lowest stored height. Undefined before the first block. */
+    /** Returns the lowest stored height, or undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
     /**
-     * Stores a height's data and removes heights beyond `keepBlocks`, in one transaction. The data is on disk when this returns.
+     * Stores a height's data and removes heights beyond `keepBlocks`, in one transaction. On return, the data is on disk.
      */
     save: (record: codec.HeightRecord) => {
-      // In one transaction, so that after a kill, a height is either complete or absent.
+      // Use one transaction, so that a height is either complete or absent after the process is killed.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
@@ -116,7 +116,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       const row = readRow(sql.seenCommit.get(height));
       return row === undefined ? undefined : codec.decodeCommit(row.bytes("seen_commit"));
     },
-    /** Returns the validator set stored at the highest height up to `height`. */
+    /** Returns the validator set stored at `height` or, if there is none, at the next lower height with a stored set. */
     validatorSetAtOrBelow: (
       height: bigint,
     ): { readonly height: bigint; readonly set: ValidatorSet } | undefined =>
@@ -125,7 +125,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     snapshots: (): readonly StoredSnapshot[] => snapshots().list(),
     saveSnapshot: (snapshot: StoredSnapshot): void => transaction(() => snapshots().save(snapshot)),
     removeSnapshots: (ids: readonly number[]): void => transaction(() => snapshots().remove(ids)),
-    /** Removes everything after a snapshot's height, in one transaction. */
+    /** Removes all data above a snapshot's height, in one transaction. */
     truncate: (height: bigint) => {
       truncate(height);
       for (const cache of [blocks, results, encodedTxResults]) cache.clear();
@@ -189,8 +189,8 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights removed per new block. Because this exceeds one, a home catches up after its limit has been lowered:
- * 90,000 excess blocks are removed within about 6,000 new blocks.
+ * Maximum number of heights removed per new block. A value above 1 lets the store shrink after `keepBlocks` has been lowered: 90,000
+ * excess blocks are removed within about 6,000 new blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
@@ -206,7 +206,7 @@ function createBlockPruning(
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
-  // A set is stored only at the height at which it changed, so the lowest block may need a set from a lower height.
+  // Keep the highest set at or below the lowest block, because sets are not stored at every height.
   const removeSets = database.prepare(
     "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
   );
@@ -217,7 +217,7 @@ function createBlockPruning(
     removeBlock.run(height);
   };
   return {
-    /** Returns the lowest stored height. Undefined before the first block. */
+    /** Returns the lowest stored height, or undefined before the first block. */
     earliestHeight: (): bigint | undefined => earliest,
     /** Removes a height's block and index entries. The caller must have an open transaction. */
     remove,
@@ -257,17 +257,17 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // A snapshot's height may directly precede the recent heights. Its retained nodes show where the recent heights start.
+  // Because a snapshot's height may directly precede the recent heights, use its retained nodes to find where recent heights start.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
-  /** Lowest height stored for the application itself, not for snapshots. Undefined until the application reads the heights. */
+  /** Lowest height stored for the application itself, not for snapshots, or undefined until the application reads the heights. */
   let from: bigint | undefined;
-  // Initialized on first use, because a read-only copy of a home may have tables of an earlier version.
+  // Prepare the snapshot statements on first use, because a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;
   const snapshots = (): SnapshotTables =>
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));
   return {
     snapshots,
-    /** Writes a commit's changes. The caller must have an open transaction. */
+    /** Writes a commit's state changes within the caller's open transaction. */
     apply: (changes: CommitChanges) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
       for (const { store, id } of snapshots().retain(changes)) deleteNode.run(store, id);

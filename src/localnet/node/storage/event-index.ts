@@ -36,9 +36,9 @@ export function createEventIndex(database: Database.Database) {
   const blocks = createEventSearch(database, BLOCKS);
   return {
     placeOf,
-    /** Adds a height to the index. The caller must have an open transaction. */
+    /** Adds a block and its transactions to the index within the caller's open transaction. */
     add: (block: IndexedBlock): void => writing().add(block),
-    /** Removes a height from the index. The caller must have an open transaction. */
+    /** Removes a block and its transactions from the index within the caller's open transaction. */
     remove: (results: StoredResults): void => writing().remove(results),
     countTxs: txs.count,
     findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] => txs.slice(search, slice).map(toPlace),
@@ -76,7 +76,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   );
   const addPlace = (results: StoredResults, tx: Uint8Array, position: number): void => {
     const hash = sha256(tx);
-    // The same bytes may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful copy.
+    // The same transaction may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful copy.
     if (results.txResults[position]?.code === 0 || placeOf(hash) === undefined) {
       savePlace.run(hash, results.height, position);
     }
@@ -85,7 +85,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
     add: ({ block, results }) => {
       const { height, txResults, events } = results;
       block.txs.forEach((tx, position) => addPlace(results, tx, position));
-      // An event may contain the same attribute several times. `INSERT OR IGNORE` stores one row for each value.
+      // `INSERT OR IGNORE` stores a single row for an attribute that an event contains several times with the same value.
       saveTxEvents(
         txResults.flatMap((result, position) =>
           Array.from(indexed(result.events), ({ tag, value, event }) => [
@@ -108,7 +108,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   };
 }
 
-/** Yields the attributes to index, with the position of their event. Like CometBFT, skips empty event types and keys. */
+/** Yields the attributes to index, with each attribute's event position. Like CometBFT, skips empty event types and keys. */
 function* indexed(events: readonly ChainEvent[]) {
   for (const [event, { type, attributes }] of events.entries()) {
     for (const { key, value, index } of attributes) {
@@ -117,18 +117,18 @@ function* indexed(events: readonly ChainEvent[]) {
   }
 }
 
-/** Returns each distinct pair of tag and value. All rows with the same pair and height are deleted together. */
+/** Returns each distinct pair of tag and value, because one statement deletes all rows with the same pair and height. */
 function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: string, value: string])[] {
   const pairs = new Map<string, readonly [string, string]>();
   for (const { tag, value } of indexed(events)) pairs.set(`${tag}\0${value}`, [tag, value]);
   return [...pairs.values()];
 }
 
-/** A search that the index can evaluate exactly. Both heights are inclusive. */
+/** A search that the index can evaluate exactly, over the heights from `fromHeight` to `toHeight`, including both. */
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions that the attributes of a single event must satisfy. Without conditions, everything in the height range matches. */
+  /** Conditions that a single event's attributes must all satisfy. If empty, everything in the height range matches. */
   readonly conditions: readonly Condition[];
 }
 
@@ -145,7 +145,7 @@ interface SearchTables {
   readonly events: string;
   /** Table of all transactions or blocks, with the columns in `place`. */
   readonly all: string;
-  /** Columns that identify a match, starting with `height`. Matches are ordered by these columns. */
+  /** Columns that identify and order the matches, starting with `height`. */
   readonly place: readonly string[];
 }
 
@@ -182,7 +182,7 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
     const sql = `SELECT ${place} FROM ${tables.all} WHERE height BETWEEN ? AND ?`;
     return { sql, values: [fromHeight, toHeight] };
   }
-  // Each condition selects events. INTERSECT leaves only events that satisfy all conditions.
+  // Select the events that satisfy each condition, and use INTERSECT to retain only the events that satisfy all conditions.
   const events = conditions.map((condition): Sql => {
     const test = valueSql(database, tables, condition, search);
     return {
@@ -208,7 +208,7 @@ function valueSql(
   if (operand.kind === "string" && operator === "CONTAINS") {
     return { sql: " AND instr(value, ?) > 0", values: [operand.text] };
   }
-  // SQLite cannot compare numbers and times like CometBFT, so compare each distinct value here.
+  // Compare each distinct value in code, because SQLite cannot compare numbers and times like CometBFT.
   const rows = database
     .prepare(`SELECT DISTINCT value FROM ${tables.events} WHERE tag = ? AND height BETWEEN ? AND ?`)
     .all(condition.tag, fromHeight, toHeight);

@@ -22,8 +22,8 @@ const DATABASE_FILE = "node.db";
 
 /**
  * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
- * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked it, and `home-unusable` if the
- * directory cannot be created or `node.db` is not a database of this version.
+ * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home, and `home-unusable` if the
+ * directory cannot be created or `node.db` is not a database that this version can open.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -60,7 +60,7 @@ export function openSnapshot(home: string): OpenDatabase {
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // BEGIN alone takes no snapshot. The first read takes one, and all later reads in the transaction see the same state.
+    // Read once to take the snapshot, because BEGIN alone takes none. All later reads in the transaction see the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {
@@ -118,16 +118,16 @@ function unusable(home: string, cause: unknown): NodeError {
 }
 
 /**
- * Version of the tables below, stored in `user_version` of the database.
+ * Version of the tables below, stored in the database's `user_version`.
  *
  * In version 1, the event tables had no column `event`.
  */
 const SCHEMA_VERSION = 2n;
 
-// WITHOUT ROWID stores a table's rows in its primary key, so the event tables are the index: `(tag, value, height, …)` finds an
-// exact value within a range of heights, and `(tag, …)` finds all values. `event` is the event's position in its transaction or
-// block, because all conditions of a search must hold within one event. `txs_by_place` is for searches by height alone, and
-// UNIQUE on `blocks.hash` is for `block_by_hash`.
+// WITHOUT ROWID stores a table's rows in its primary key, so the event tables need no separate index. Their key
+// `(tag, value, height, …)` finds an exact value within a range of heights, and its prefix `(tag, …)` finds all values. `event` is
+// the event's position in its transaction or block, because all conditions of a search must hold within one event.
+// `txs_by_place` is for searches by height alone, and UNIQUE on `blocks.hash` is for `block_by_hash`.
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (
@@ -188,8 +188,8 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 function prepareDatabase(database: Database.Database): void {
   // With WAL, a commit appends to a single file, and readers in other processes do not block it.
   database.pragma("journal_mode = WAL");
-  // FULL syncs the WAL at each commit, which takes about half a millisecond per block. With NORMAL, a power failure could lose
-  // blocks that clients have seen.
+  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block, because with NORMAL, a power failure could
+  // lose blocks that clients have seen.
   database.pragma("synchronous = FULL");
   // Read integers as bigint, because all heights are bigint.
   database.defaultSafeIntegers(true);
@@ -197,9 +197,9 @@ function prepareDatabase(database: Database.Database): void {
   if (version > SCHEMA_VERSION) {
     throw new Error(`the tables have version ${version}, but this program needs version ${SCHEMA_VERSION}`);
   }
-  // In one transaction, so that after a kill, the tables have either the old or the new version.
+  // Use one transaction, so that the tables have either the old or the new version after the process is killed.
   inTransaction(database, () => {
-    // A new database has version 0.
+    // Drop the event tables only in version 1, because a new database has version 0 and no tables.
     if (version === 1n) database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
     database.exec(TABLES);
     if (version === 1n) indexStoredBlocks(database);
@@ -207,7 +207,7 @@ function prepareDatabase(database: Database.Database): void {
   });
 }
 
-/** Fills the event tables from stored results. Filling them takes about as long as making the blocks again without signatures. */
+/** Fills the event tables from stored results, which takes about as long as making the blocks again without signatures. */
 function indexStoredBlocks(database: Database.Database): void {
   const index = createEventIndex(database);
   const next = database.prepare(
@@ -217,7 +217,7 @@ function indexStoredBlocks(database: Database.Database): void {
     const row = readRow(next.get(at));
     if (row === undefined) return;
     at = row.integer("height");
-    // Omit the transactions, because the table of hashes has not changed.
+    // Omit the transactions, because the migration keeps the table of transaction hashes.
     index.add({ block: { txs: [] }, results: decodeResults(at, row.bytes("results")) });
   }
 }

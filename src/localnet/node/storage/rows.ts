@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { isRecord } from "../../../platform/base/json.ts";
 
-/** Typed access to a row's columns. Throws if a column has an unexpected type, which indicates a damaged database. */
+/** Typed access to a row's columns, which throws if a column has an unexpected type, because this indicates a damaged database. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
   /** Returns a column's bytes, or undefined for NULL. */
@@ -10,7 +10,7 @@ export interface Row {
   readonly text: (column: string) => string;
 }
 
-/** Wraps a row from the driver. Returns undefined if the query found no row. */
+/** Wraps a row from the driver, or returns undefined if the query found no row. */
 export function readRow(row: unknown): Row | undefined {
   if (row === undefined || row === null) return undefined;
   if (!isRecord(row)) throw new Error("the database returned something that is not a row");
@@ -55,15 +55,15 @@ function damaged(column: string): Error {
 type ColumnValue = string | bigint | number | Uint8Array | null;
 
 /**
- * Numbers of rows per statement, largest first. A statement with 64 rows is three times as fast as 64 statements, because each
- * call to the driver has a fixed cost; larger statements are no faster. With three sizes, any number of rows needs few calls.
+ * Numbers of rows per INSERT statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because
+ * each call to the driver has a fixed cost, but larger statements are no faster. Three sizes suffice to insert any rows in few calls.
  */
 const ROWS_PER_STATEMENT = [64, 8, 1];
 
 /** Inserts rows into a table, in order. The caller must have an open transaction. */
 type BulkInsert = (rows: readonly (readonly ColumnValue[])[]) => void;
 
-/** Prepares statements for a bulk insert. `head` is the SQL before `VALUES`, e.g. `INSERT INTO t (a, b)`. */
+/** Prepares statements for a bulk insert. `head` is the SQL before `VALUES`, such as `INSERT INTO t (a, b)`. */
 export function createBulkInsert(database: Database.Database, head: string, columns: number): BulkInsert {
   const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
   const statements = ROWS_PER_STATEMENT.map((size) => {

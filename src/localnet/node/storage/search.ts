@@ -25,7 +25,7 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 /**
  * Searches for transactions like CometBFT 0.38's kv indexer. Conditions on `tx.height` and `tx.hash` apply to the transaction
  * itself; all other conditions must be satisfied by a single event in the transaction. The index counts the matches and selects
- * the page, so only transactions on the page are decoded. Throws `QueryLanguageError` and `PageError`.
+ * the page, so only transactions on the page are decoded. Throws `QueryLanguageError`, or `PageError` for an invalid page.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);
@@ -34,7 +34,7 @@ export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage
   return readPage(matches, request, (place) => txAt(store, place));
 }
 
-/** Searches for blocks by height and by BeginBlock and EndBlock events. All other rules are as for {@link searchTxs}. */
+/** Searches for blocks by height and by BeginBlock and EndBlock events, with the same rules as {@link searchTxs}. */
 export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
   const { search, heights } = splitQuery(parseQuery(request.query), BLOCK_TAGS);
   const { index } = store;
@@ -52,7 +52,7 @@ interface Matches<P> {
 
 const ALL: Slice = { order: "asc", offset: 0, limit: -1 };
 
-/** Wraps a list of places in ascending order as search matches. */
+/** Wraps a list of places (heights or transaction positions), in ascending order, as search matches. */
 function listed<P>(places: readonly P[]): Matches<P> {
   return {
     total: places.length,
@@ -74,7 +74,7 @@ function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition):
   return matchesSearch(query, own, tx.result.events) ? [place] : [];
 }
 
-/** Returns the hash in the query's letter case. CometBFT accepts either case, but `matchesSearch` compares case-sensitively. */
+/** Returns the hash in upper or lower case, as in the query, because CometBFT accepts either and `matchesSearch` compares exactly. */
 function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
   const upper = upperHex(hash);
   const operand = query.conditions.find(({ tag }) => tag === TX_TAGS.hash)?.operand;
@@ -126,7 +126,7 @@ function splitQuery(query: EventQuery, tags: { readonly height: string; readonly
   };
 }
 
-/** Returns the range of heights that satisfies a condition. Undefined if the operand is not a decimal height. */
+/** Returns the range of heights that satisfies a condition, or undefined if the operand is not a decimal height. */
 function heightRange({ operator, operand }: Condition): { from: bigint; to: bigint } | undefined {
   if (operator === "EXISTS") return { from: 0n, to: MAX_HEIGHT };
   if (operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) return undefined;
@@ -147,7 +147,7 @@ function heightRange({ operator, operand }: Condition): { from: bigint; to: bigi
   }
 }
 
-/** Reads a page of matches. If there are no matches, page 1 is empty. Throws `PageError`. */
+/** Reads a page of matches, or an empty page 1 if there are no matches. Throws `PageError`. */
 function readPage<P, T>(
   matches: Matches<P>,
   { page, perPage, order }: SearchRequest,

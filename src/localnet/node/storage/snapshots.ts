@@ -7,17 +7,17 @@ import { readRow, readRows } from "./rows.ts";
 export interface StoredSnapshot {
   readonly id: number;
   readonly height: bigint;
-  /** How far the chains' time was ahead of the machine's, in ms; negative if it was behind. */
+  /** How far the chains' time was ahead of the machine's time, in ms; a negative value means behind. */
   readonly aheadMs: number;
 }
 
 /**
- * The snapshots in a store. Tree nodes are retained while a snapshot needs them, even if no recent height does. `list` only
+ * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. `list` only
  * reads; callers of all other methods must have an open transaction.
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 
-/** Manages a store's snapshots. `recentFrom` returns the lowest height that is stored even without snapshots. */
+/** Creates the manager for a store's snapshots. `recentFrom` returns the lowest height that is stored even without snapshots. */
 export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint) {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
@@ -33,7 +33,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   );
   const storesOf = database.prepare("SELECT DISTINCT store FROM state_roots WHERE height >= ?");
   const removeNodes = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id >= ?");
-  // Cached in memory, because every commit reads the list.
+  // Cache the list of snapshots in memory, because every commit reads the list.
   let known = read();
   const sweep = (): void => {
     const unneeded =
@@ -61,10 +61,10 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
     },
     /** Removes snapshots, and all data that only these snapshots need. */
     remove,
-    /** Removes the snapshots below a height, whose blocks have been pruned. */
+    /** Removes the snapshots below a height, because their blocks have been pruned. */
     removeBelow: (height: bigint): void => remove(idsWhere((one) => one.height < height)),
     isKept: (height: bigint): boolean => known.some((one) => one.height === height),
-    /** Of the nodes in a commit's `deletes`, retains those that a snapshot needs, and returns all others. */
+    /** Returns the nodes in a commit's `deletes` that no snapshot needs, and retains all other nodes in `deletes`. */
     retain: ({ deletes, expired = [] }: CommitChanges): CommitChanges["deletes"] => {
       const last = expired.at(-1);
       if (known.length === 0 || last === undefined) return deletes;
@@ -81,7 +81,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
       for (const row of readRows(storesOf.all(height)))
         removeNodes.run(row.text("store"), firstIdAfter(height));
       database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);
-      // The snapshot's data is part of the newest state again.
+      // Remove the retention entries of nodes that exist at `height`, because these nodes are part of the newest state again.
       database.prepare("DELETE FROM retained_nodes WHERE last >= ?").run(height);
       database.prepare("DELETE FROM snapshots WHERE height > ?").run(height);
       known = read();
@@ -91,7 +91,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
 
 /** Returns the highest height with a node that only snapshots need, or -1 if there is no such node. */
 export function retainedTo(database: Database.Database): bigint {
-  // A read-only copy of a home may have tables of an earlier version.
+  // Check that the table exists, because a read-only copy of a home may have tables of an earlier version.
   const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'retained_nodes'").get();
   if (table === undefined) return -1n;
   const last = database.prepare("SELECT coalesce(max(last), -1) AS last FROM retained_nodes").get();
@@ -105,7 +105,7 @@ function firstIdAfter(height: bigint): Uint8Array {
   return id;
 }
 
-/** Returns the first height in the last run of consecutive heights. Undefined if there are no heights. */
+/** Returns the first height in the last run of consecutive heights, or undefined if there are no heights. */
 export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
   let first = heights.at(-1);
   for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)

@@ -31,10 +31,10 @@ export interface PanelLink {
   readonly panel: string;
 }
 
-/** Panels that show alerts' causes. The first pattern that matches an alert's name applies. */
+/** Panels that show an alert's cause, by patterns of alert names, of which the first matching pattern applies. */
 export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
 
-/** Returns the panel that shows an alert's cause, or throws if there is none. */
+/** Returns the dashboard panel that shows an alert's cause. Throws if no pattern matches the alert's name. */
 export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
   const found = panels.find(([pattern]) => pattern.test(alert))?.[1];
   if (found === undefined) throw new Error(`${alert} has no panel that shows its cause`);
@@ -48,7 +48,7 @@ export function panelId(title: string): number {
   return id + 1;
 }
 
-/** Returns a panel's path below Grafana's root, with a query to which you can add variables and times. */
+/** Returns a panel's path below Grafana's root. The path ends in a query, to which you can add variables and times. */
 export function panelPath({ dashboard, panel }: PanelLink): string {
   return `d/${dashboard}?viewPanel=${panelId(panel)}`;
 }
@@ -141,7 +141,7 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
-/** Returns the services that have an overview, i.e. the daemons and the localnet except `own`, if their URLs are known. */
+/** Returns the other services that have an overview: the daemons and the localnet, except `own` and services without a known URL. */
 export function neighboursOf(
   links: PublicLinks,
   own: DaemonPage | undefined,

@@ -7,7 +7,7 @@ import { packageFolder } from "../../process/build-info.ts";
 /** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The start of a runbook, derived from its alert, with links in Markdown. */
+/** The contents of a runbook's first section, which is generated from the alert, with links in Markdown. */
 export interface RunbookHead {
   /** The runbook's title, without a full stop. */
   readonly title: string;
@@ -36,14 +36,14 @@ export function withoutTemplates(description: string): string {
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
 }
 
-/** Returns the path of a daemon's own copy of a runbook, relative to the root of its page. */
+/** Returns the path at which a daemon serves its own copy of a runbook, relative to the root of the daemon's page. */
 export function runbookPath(name: string): string {
   return `runbooks/${name}.md`;
 }
 
 /** Parts that a daemon adds before and after the handwritten part of a runbook for one of its alerts. */
 export interface ServedRunbook extends RunbookHead {
-  /** The condition under which the alert fires. Absent if the daemon does not evaluate the alert itself. */
+  /** The alert's condition; absent if the daemon does not evaluate the alert itself. */
   readonly rule?: string;
 }
 
@@ -56,8 +56,8 @@ export const RUNBOOK_DEFINITION = getText(
 );
 
 /**
- * Creates `GET /runbooks/NAME.md`: it serves runbooks as text, so that links to them need no other server. A runbook that is not in
- * `runbooks` is read from the package, so one address serves all runbooks.
+ * Creates `GET /runbooks/NAME.md`, which serves runbooks as text, so that links to runbooks need no other server. A runbook that is
+ * not in `runbooks` is read from the package, so one address serves all runbooks.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
   return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {
@@ -73,7 +73,7 @@ export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiR
   });
 }
 
-/** Returns the package's runbook `name`, with the parts that the daemon adds if the alert is its own. */
+/** Returns the runbook `name` from the package. For one of the daemon's own alerts, adds the parts that the daemon generates. */
 async function runbookText(name: string, own: ServedRunbook | undefined): Promise<string> {
   const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
   const file = await readFile(path, "utf8");

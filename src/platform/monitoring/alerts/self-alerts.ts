@@ -46,7 +46,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     summary: "A target is no longer scraped.",
     description:
       "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, but is no longer a target.",
-    impact: "None if the target was removed on purpose. Otherwise, alerts about it cannot fire.",
+    impact: "None if the target was removed on purpose. Otherwise, no alert about the target can fire.",
     expr: (times) =>
       `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
     for: "10m",
@@ -97,10 +97,10 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     severity: "warning",
     summary: "The watchdog is not storing its state.",
     description:
-      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It keeps the state in memory.",
+      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. The watchdog keeps the state in memory.",
     impact:
       "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since its last successful write: alerts can notify twice, and some blocks can become unknown.",
-    // Use an average, because a disk that fails occasionally never fails for long.
+    // Use an average: a disk that fails intermittently would reset the `for` time at each success.
     expr: (times) =>
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
     for: "2m",
@@ -228,7 +228,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     severity: "critical",
     summary: "Prometheus cannot reach Alertmanager.",
     description: "{{ $labels.instance }} has found no Alertmanager, or its notifications fail.",
-    impact: "Nobody receives alerts from Prometheus. The watchdog still sends its own.",
+    impact: "Nobody receives alerts from Prometheus. The watchdog still sends its own alerts.",
     expr: (times) =>
       [
         "max by (job, instance) (prometheus_notifications_alertmanagers_discovered) < 1",
@@ -258,7 +258,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     cause: onProcess("Prometheus and Alertmanager"),
     severity: "none",
     summary: "Prometheus and Alertmanager work.",
-    description: "This alert always fires. If it stops arriving, its receiver raises an alarm.",
+    description: "This alert always fires. If the alert stops arriving, its receiver raises an alarm.",
     impact: "None while this alert arrives. If it does not arrive, no other alert arrives either.",
     expr: () => "vector(1)",
     for: "0s",
@@ -266,7 +266,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
 ];
 
-/** Alerts about the monitoring itself. */
+/** Rule group with the alerts about the daemons themselves, Prometheus and Alertmanager. */
 export const SELF_GROUP: GroupSpec = {
   name: "relaywatch.alerts",
   records: [],

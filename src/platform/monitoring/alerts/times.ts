@@ -1,15 +1,15 @@
 import { MINUTE_MS } from "../../base/time.ts";
 import { durationText, parseDurationMs } from "../../config/setting-texts.ts";
 
-/** Converts a rule's nominal duration, for example "5m", to the duration in the generated rule file. */
+/** Converts a rule's nominal duration, for example "5m", to the duration to write into a rule file. */
 export type Times = (duration: string) => string;
 
 export const REAL_TIMES: Times = (duration) => duration;
 
-/** Shortens durations for a test with real programs: to one sixtieth, within bounds that suit a scrape every second. */
+/** Shortens durations to one sixtieth for a test with real programs, within bounds that suit one scrape per second. */
 export const SHORT_TIMES: Times = (duration) => {
   if (duration === "0s") return duration;
-  // The window in which a rule finds a series that has ended.
+  // A duration of one day is the window in which a rule finds a series that has ended.
   if (duration === "1d") return "1m";
   return durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
 };

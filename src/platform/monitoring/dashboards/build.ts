@@ -22,7 +22,7 @@ import type {
 
 const TAG = "relaywatch";
 
-/** Returns a dashboard's JSON, with sorted keys and independent of the time and place of generation. */
+/** Returns a dashboard's JSON with sorted keys. Equal specs give equal bytes, at any time and on any machine. */
 export function dashboardJson(spec: DashboardSpec): string {
   const builder = new dashboards.DashboardBuilder(spec.title)
     .uid(spec.uid)
@@ -62,7 +62,7 @@ export function dashboardJson(spec: DashboardSpec): string {
 /** Number of rows that are expanded when the dashboard opens. */
 const OPEN_ROWS = 2;
 
-/** Stacks the rows and places each row's panels in lines of 24 columns. A collapsed row contains its own panels. */
+/** Stacks the rows and places each row's panels in lines of 24 columns. A collapsed row's panels are nested in the row. */
 function layout(rows: readonly RowSpec[]): readonly object[] {
   let y = 0;
   return rows.flatMap(({ title, panels, closed }, index): readonly object[] => {
@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys. Omits undefined values and `placement`, which makes some versions of Grafana show no link. */
+/** Sorts object keys. Omits undefined values, and `placement`, with which some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -129,7 +129,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** The data source that the user selects. */
+/** The data source that the user selects in the dashboard's `datasource` variable. */
 const DATA_SOURCE: common.DataSourceRef = { type: "prometheus", uid: "${datasource}" };
 
 type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
@@ -211,7 +211,7 @@ const STAT_TEXT = {
 };
 
 /**
- * Creates a table with columns in the given order. The queries aggregate to the columns' labels. The minimum column width is 100
+ * Creates a table with columns in the given order, one per label to which the queries aggregate. The minimum column width is 100
  * pixels, because Grafana's default of 150 would cut off the last of nine columns on a 1280-pixel screen.
  */
 function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
@@ -235,7 +235,7 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   return builder;
 }
 
-/** Returns a column's properties, with "–" for empty cells, which would otherwise show the text for an empty table. */
+/** Returns a column's properties, with "–" for empty cells, in which Grafana would otherwise show the empty table's text. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
   const { label, words, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;
@@ -343,7 +343,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
   ]);
 }
 
-/** Maps states to words, values from `enough` upward to a text, and a stat's missing value to `emptyText` or "no data". */
+/** Returns mappings from states to words, from values above `enough` to a text, and from no value to `emptyText` or "no data". */
 function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboards.ValueMapping[] {
   const words: dashboards.ValueMapping[] =
     states.length === 0

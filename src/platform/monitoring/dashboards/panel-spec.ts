@@ -2,8 +2,8 @@ import type { DaemonPage } from "../alerts/links.ts";
 import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
- * Grafana's units, and this project's own: `NTRN` for a million base units of the fee denom, `blocks`, `days`, `results/s`, `gas`
- * and `gas/s`. A label has the unit `string`, because the panel's unit would make query id 1 appear as "1 blocks".
+ * Grafana's units, plus this project's own `NTRN` (a million base units of the fee denom), `blocks`, `days`, `results/s`, `gas` and
+ * `gas/s`. A column for labels has the unit `string`, because the panel's unit would show query id 1 as "1 blocks".
  */
 type Unit =
   | "percentunit"
@@ -24,38 +24,38 @@ type Unit =
 
 export interface QuerySpec {
   readonly expr: string;
-  /** Legend, which may contain `{{label}}`. */
+  /** Legend, in which Grafana replaces `{{label}}` with the label's value. */
   readonly legend: string;
-  /** Unit of the query's values if it differs from the panel's. */
+  /** Unit of the query's values; by default, the panel's unit. */
   readonly unit?: Unit;
 }
 
-/** A state: its number, its word and its colour. */
+/** One of a metric's states, with the number, the word to show, and the colour. */
 export type StateSpec = readonly [value: number, text: string, color: string];
 
-/** A table column for a label, or for the query's value if the label is `Value`. */
+/** A table column, which shows a label or, if `label` is `Value`, the query's value. */
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words to show instead of the column's original texts, which links still use. */
+  /** Words that replace the label's values on screen; links still use the original values. */
   readonly words?: Readonly<Record<string, string>>;
   /** Words and colours for the column's numbers. */
   readonly states?: readonly StateSpec[];
-  /** Colours for the column's numbers. */
+  /** Colours for ranges of the column's numbers. */
   readonly steps?: ColorSteps;
-  /** Target of a link on a cell: the alert's runbook, or a dashboard with this variable set to the cell. */
+  /** Target of a link on each cell: an alert's runbook, or a dashboard whose `variable` is set to the cell's value. */
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
-  /** Width in pixels. Columns without one share the remaining width. */
+  /** Width in pixels. Columns without a width share the remaining space. */
   readonly width?: number;
 }
 
-/** Colours, each with the value above which it applies: [["red", undefined], ["green", 1]]. */
+/** Colour steps: each colour applies above its value, as in [["red", undefined], ["green", 1]]. */
 export type ColorSteps = readonly (readonly [string, number | undefined])[];
 
-/** A panel's contents, independent of Grafana's JSON. */
+/** A dashboard panel's contents, from which Grafana's JSON is generated. */
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
@@ -66,16 +66,16 @@ export interface PanelSpec {
   readonly width: number;
   readonly queries: readonly QuerySpec[];
   readonly decimals?: number;
-  /** Minimum and maximum of the axis. */
+  /** Minimum and maximum of the panel's axis. */
   readonly range?: readonly [number, number];
   /** Makes the axis logarithmic, for values that span several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Words and colours for values, which a timeline requires, because its default colours are those of a heat map. */
+  /** Words and colours for values, which a timeline requires, because its default colours are a heat map's. */
   readonly states?: readonly StateSpec[];
   /** Text that the panel shows for values from `from` upward, e.g. because an estimate in centuries is meaningless. */
   readonly enough?: readonly [from: number, text: string];
-  /** Names of series that are limits, which are drawn as dashed lines. */
+  /** Names of the series that are limits, which a graph draws as dashed lines. */
   readonly limits?: RegExp;
   /** Makes a stat show its series' names as well as values. */
   readonly show?: "name and value";
@@ -83,24 +83,24 @@ export interface PanelSpec {
   readonly last?: "6h" | "1h";
   /** Uid of the dashboard that a click on a number opens. */
   readonly leadsTo?: string;
-  /** Text that Grafana shows if the panel has no data, because all is well or a component is not in use. */
+  /** Text for a panel without data, because nothing is wrong or the component is not in use. */
   readonly emptyText?: string;
   /** A table's columns in order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
   /**
-   * Makes a table a plain list, without column headings and box, for data that is normally empty. An empty list takes up only one
-   * line.
+   * Shows a table as a plain list, without column headings and border, for data that is normally empty. An empty list is only one
+   * line high.
    */
   readonly isList?: true;
   /** Height in rows of 38 pixels; by default, 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
 }
 
-/** Panels under one heading. All rows from the third on are collapsed when the dashboard opens. */
+/** A dashboard row, i.e. panels under one heading. The third and all later rows are collapsed when the dashboard opens. */
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** Collapses the row even if it is the second one, because its panels need a component that not every user runs. */
+  /** Collapses even the second row, because not every user runs the component that the row's panels show. */
   readonly closed?: true;
 }
 
@@ -111,7 +111,7 @@ export interface VariableSpec {
   /** Metric and label that provide the values. */
   readonly metric: string;
   readonly from: string;
-  /** Allows only one selected value. */
+  /** Allows the user to select only one value. */
   readonly single?: true;
   readonly numeric?: true;
 }
@@ -122,7 +122,7 @@ export interface DashboardSpec {
   readonly title: string;
   readonly description: string;
   readonly variables: readonly VariableSpec[];
-  /** Default time range: this month, or the last few hours. */
+  /** Time range when the dashboard opens: the current month, or the last few hours. */
   readonly range: "month" | "hours";
   /** PromQL expressions for restart times in milliseconds (`restarts`) and for firing alerts (`alerts`). */
   readonly restarts: string;
@@ -143,10 +143,10 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
   ];
 }
 
-/** Label matchers for the processes chosen with {@link processVariables}. */
+/** PromQL label matchers for the processes that the user selects with {@link processVariables}. */
 export const PROCESSES = 'job=~"$job",instance=~"$instance"';
 
-/** Returns the variables for processes, whose values come from a metric that every process exports. */
+/** Returns the variables `job` and `instance`, whose values come from `metric`, which every process must export. */
 export function processVariables(metric: string): readonly VariableSpec[] {
   return [
     { name: "job", label: "Job", metric, from: "job" },
@@ -155,8 +155,8 @@ export function processVariables(metric: string): readonly VariableSpec[] {
 }
 
 /**
- * Returns an expression that converts a metric with the label `state` to the number of the current state in `states`. The metric
- * must be 1 for the current state. The result has one series for each combination of the labels in `by`.
+ * Returns an expression for the number of the current state in `states`. The metric must have the label `state`, and be 1 for the
+ * current state. The result has one series for each combination of the labels in `by`.
  */
 export function stateCode({
   metric,
@@ -181,16 +181,16 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
 ];
 
 /**
- * Returns the query for the annotation that marks restarts. The annotation's time is the metric's value, so even a restart that
- * took up to a day is marked. Ignores changes of up to two seconds, because the start time, which comes from the kernel's clock,
- * can vary by a second without a restart.
+ * Returns the query for the annotation that marks restarts. The metric's value is the annotation's time, so a restart is marked
+ * even if the process was down for up to a day. Changes of up to two seconds are ignored, because the kernel's clock can shift the
+ * start time by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-/** The fields of a panel that the function for its kind does not set. */
+/** The panel fields that the functions below do not set themselves. */
 type PanelRest = Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number };
 
 export function stat(title: string, queries: readonly QuerySpec[], more: PanelRest): PanelSpec {
@@ -213,13 +213,13 @@ export function graph(title: string, queries: readonly QuerySpec[], more: PanelR
   return { kind: "graph", title, queries, width: 12, ...more };
 }
 
-/** Column widths in lists of alerts, wide enough for "critical" and for "a few seconds ago". */
+/** Column widths in lists of alerts, wide enough for "critical" and for "a few seconds ago", respectively. */
 export const STATE_WIDTH = 80;
 export const SINCE_WIDTH = 145;
 
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
-/** Returns the dashboard with alerts' titles instead of names. `titles` maps names to titles. */
+/** Returns the dashboard with each alert's name replaced by the alert's title from `titles`. */
 export function withAlertTitles(
   { rows, ...spec }: DashboardSpec,
   titles: Readonly<Record<string, string>>,
@@ -232,9 +232,8 @@ export function withAlertTitles(
 }
 
 /**
- * Returns a list of alerts sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
- * `times` returns an expression for the time in seconds at which each alert with this state and severity entered the state. An
- * empty list takes up only one line.
+ * Returns a list of alerts, sorted by state, then by severity, then oldest first, because the oldest alert is often the cause.
+ * `times` returns an expression for the time, in seconds, at which each alert with a given severity entered a given state.
  */
 export function alertList(
   states: readonly string[],
@@ -257,16 +256,15 @@ export function alertList(
   };
 }
 
-/**
- * Returns a list of Prometheus's own alerts. `selector` selects the alerts, and `except` may exclude some of them with "unless …".
- */
+/** Returns a list of alerts that Prometheus evaluates, selected by `selector`, except those excluded by `except` ("unless …"). */
 export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
-  // Two components can report the same alert. The first report determines the alert's start.
+  // Two components can report the same alert. The earlier report determines the start time.
   const since = (state: string, severity: Severity): string =>
     `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {
-    description: "The rules' firing alerts, then pending ones. The name links to the runbook.",
+    description:
+      "The firing alerts of the rules, followed by the pending alerts. Each name links to the alert's runbook.",
     columns: [
       {
         label: "alertstate",

@@ -15,10 +15,10 @@ import {
 
 const W = "oracle_watchdog";
 const NO_CHANNEL = "No channel is configured";
-/** Selects reload metrics by the prefixes of the daemons that can reload their configuration. */
+/** Matches the reload metrics of all daemons that can reload their configuration. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** States for all rows of one timeline. The rows for configuration, state and clock each use their own numbers. */
+/** State numbers for a timeline with three rows (configuration, state file, clock), each of which uses its own numbers. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, previous settings in use", "red"],
   [1, "loaded", "green"],
@@ -52,7 +52,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Whether Prometheus can scrape each daemon (failing ones first), its version, and when it started.",
+              "Shows whether Prometheus can scrape each daemon (failing daemons first), the daemon's version, and when it started.",
             unit: "none",
             height: 7,
             columns: [
@@ -76,7 +76,8 @@ export const PROCESS: DashboardSpec = {
       title: "Do notifications arrive?",
       panels: [
         timeline("Targets", [query(`max by (job, instance) (up{${PROCESSES}})`, "{{job}} {{instance}}")], {
-          description: "Whether Prometheus could scrape each daemon. Blank: it is not a target.",
+          description:
+            "Shows whether Prometheus could scrape each daemon. Blank means that the daemon is not a target.",
           states: upOrDown("up", "down"),
         }),
         timeline(
@@ -88,7 +89,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Whether the last reload succeeded, whether the watchdog can write its state file, and whether it believes its machine's clock.",
+              "Shows whether the last reload succeeded, whether the watchdog can write its state file, and whether it trusts its machine's clock.",
             states: STORED,
           },
         ),
@@ -138,7 +139,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no requests. No line for requests: no monitor is configured.",
+              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no requests. Without a configured monitor, there is no line for requests.",
             unit: "s",
           },
         ),

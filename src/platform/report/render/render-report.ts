@@ -1,7 +1,7 @@
 import { stringifyJson } from "../../base/json.ts";
 import type { Report, ReportBlock, ReportColumn, ReportFormat, Spark } from "../document.ts";
 
-/** Renders a report as text that ends with a line break. */
+/** Renders a report in the given format, with a line break at the end. */
 export function renderReport(report: Report, format: ReportFormat): string {
   switch (format) {
     case "text":
@@ -22,10 +22,10 @@ export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
   csv: "csv",
 };
 
-/** Maximum length of a text line. */
+/** Maximum length of a line in a text report, in characters. */
 const WIDTH = 100;
 
-/** Formats a report for a terminal, in lines of at most 100 characters, except for wider tables. */
+/** Formats a report for a terminal, in lines of at most 100 characters, except for tables, which may be wider. */
 function renderText({ title, blocks }: Report): string {
   const parts = [`${printable(title)}\n${"=".repeat(title.length)}`, ...blocks.map(textBlock)];
   return `${parts.join("\n\n")}\n`;
@@ -83,7 +83,7 @@ function wrap(text: string, width: number, indent = ""): string {
   return [...lines, line].join("\n");
 }
 
-/** Replaces control characters, so that text from other programs cannot control the terminal. */
+/** Replaces control characters with "?", so that text from other programs cannot control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }

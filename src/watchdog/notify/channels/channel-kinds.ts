@@ -31,15 +31,15 @@ import { alertName } from "../../conditions/condition.ts";
 
 /** An Alertmanager cluster. Each of its servers must receive every alert. */
 interface Cluster {
-  /** Root URLs, without trailing slashes. */
+  /** Root URLs of all Alertmanagers in the cluster, without trailing slashes. */
   readonly urls: readonly string[];
   readonly authorization?: Secret | undefined;
 }
 
-/** Alertmanager resolves an alert that has not been pushed again for this many push intervals. */
+/** A pushed alert expires after this many push intervals without another push. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager. Because Alertmanager routes, groups and repeats alerts itself, it receives the state of all alerts. */
+/** The kind `alertmanager`. Prometheus Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -54,7 +54,7 @@ const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("the root URLs of the cluster's Alertmanagers. Each one gets all alerts"),
+        .describe("the root URLs of the cluster's Alertmanagers. Each Alertmanager gets all alerts"),
       authorization: secretField().optional().describe("the Authorization header (a secret)"),
       resend: durationField(1000).prefault("1m").describe("how often to push the firing alerts"),
     })
@@ -68,7 +68,7 @@ const alertmanager = defineChannel({
     authorization: { env: "ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION" },
   },
   maxEvents: MESSAGE_EVENTS,
-  // Test alerts end immediately.
+  // Send each test alert with an end time, so that Alertmanager resolves it immediately.
   alert: (events, config) =>
     requests(
       config,
@@ -89,7 +89,7 @@ function requests({ urls, authorization }: Cluster, body: readonly unknown[]) {
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert. The labels identify the alert, so they contain nothing that changes while the alert is firing. */
+/** Encodes an alert for Alertmanager's API v2. Labels identify the alert, so values that change while it fires go into annotations. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
@@ -133,11 +133,11 @@ const pagerduty = defineChannel({
     .strictObject({
       kind: z.literal("pagerduty"),
       ...COMMON_FIELDS,
-      // PagerDuty repeats and escalates on its own.
+      // No reminders by default, because PagerDuty repeats and escalates on its own.
       reminders: z
         .boolean()
         .default(false)
-        .describe("whether to send reminders. PagerDuty escalates without them"),
+        .describe("whether to send reminders. PagerDuty escalates without reminders"),
       min_severity: severityField("critical"),
       routing_key: secretField().describe("the service's integration key (a secret)"),
       url: httpUrlField()
@@ -152,7 +152,7 @@ const pagerduty = defineChannel({
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });
 
-/** Encodes an event. The alert's key is the `dedup_key`, so that two watchdogs for the same validator open only one incident. */
+/** Encodes an event for PagerDuty's API. Two watchdogs for one validator open only one incident, because `dedup_key` is the alert's key. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
   const { chainId, validator, title, reason } = event;
   const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));
@@ -232,8 +232,8 @@ const email = defineChannel({
 type Sender = Pick<Mail, "from">;
 
 /**
- * Composes the mail about one or more events. A repeated delivery has the same message id, so that e-mail clients show the message
- * only once. Messages about an alert form a thread.
+ * Composes the mail about one or more events. A repeated delivery has the same message id, so that e-mail clients show it only
+ * once. All messages about an alert form one thread.
  */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
@@ -252,7 +252,7 @@ function reportMail({ id, subject, text }: ReportMessage, { from }: Sender, to: 
   return { from, to, subject, text: cutLines(text, MAIL_REPORT_LIMIT), messageId, threadId: messageId };
 }
 
-/** Derives a message id from a text and the sender's host. */
+/** Returns a message id that is always the same for the same text and sender's host. */
 function mailId(text: string, from: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return `${hash}@${from.slice(from.lastIndexOf("@") + 1)}`;
@@ -269,7 +269,7 @@ export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
 const [first, ...others] = CHANNEL_KINDS;
 const names = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
 
-/** Schema of one entry of `notify.channels`. */
+/** Schema of one entry of `notify.channels`, whose `kind` key determines the other keys. */
 export const channelSchema = z.discriminatedUnion(
   "kind",
   [first.schema, ...others.map(({ schema }) => schema)],
@@ -278,12 +278,12 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** Channel kinds that also accept reports. */
+/** Names of the channel kinds that accept reports as well as alerts. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** Channel kinds that receive the state of all alerts instead of events. */
+/** Names of the channel kinds that receive the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );

@@ -17,59 +17,59 @@ interface KindSettings extends ChannelSettings {
 
 type ChannelRequest = Omit<JsonPost, "signal">;
 
-/** Functions with which a channel composes e-mails instead of requests. */
+/** How a channel turns events and reports into e-mails instead of HTTP requests. */
 interface Mails<Config> {
   readonly server: (config: Config) => { readonly server: MailServer; readonly to: readonly string[] };
   readonly alert: (events: readonly AlertEvent[], config: Config, to: readonly string[]) => Mail;
   readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
 }
 
-/** Sends the state of all alerts to a receiver that does its own routing, grouping and repeating. */
+/** Settings and encoding for a receiver that gets the state of all alerts, because it routes, groups and repeats them itself. */
 interface StateRequests {
-  /** Time between two pushes, in ms. */
+  /** Maximum time between two pushes of the state, in ms. */
   readonly everyMs: number;
   /** Encodes the alerts as one request for each of the receiver's servers. */
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** Definition of one kind of channel. `Config` is the output of `schema`. */
+/** Definition of one kind of channel: its configuration keys, and how it encodes events and reports. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
-  /** Value of the `kind` key. */
+  /** Value of the `kind` key in the configuration, such as "slack". */
   readonly kind: string;
-  /** The receiver's name as used in errors: "Slack", "the webhook". */
+  /** The receiver's name in error messages, such as "Slack" or "the webhook". */
   readonly receiver: string;
   /** The receiver and the API used, for the table in the README. */
   readonly about: string;
-  /** Schema of the channel's configuration keys. */
+  /** Schema of the channel's configuration entry, including the keys that all channels share. */
   readonly schema: Schema;
-  /** Keys of an example configuration, without `kind`, as written in the file. */
+  /** Example values for the configuration file, without `kind`. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery. A message for people can contain many events, but a request to a program only one. */
+  /** Maximum number of events per delivery: 1 for requests that programs read, more for messages that people read. */
   readonly maxEvents: number;
-  /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
+  /** Encodes one validator's events, oldest first, as requests; absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
   /** Encodes a report. Absent if the receiver accepts only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** If present, the receiver gets the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** Identifies replies after which another attempt is pointless. */
+  /** Patterns of replies that make another attempt pointless. */
   readonly words?: ReceiverWords;
   /** How the receiver reports that it has moved; absent if receivers of this kind never move. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
-/** How a receiver reports that its id has changed. */
+/** Handles receivers whose id can change, such as Telegram groups. */
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
   /** Returns the new id in a reply, or undefined if the reply contains no new id. */
   readonly newId: (reply: PostReply) => string | undefined;
-  /** Tells the operator what to set: "chat_id is now -1001". */
+  /** Tells the operator which key to change, for example "chat_id is now -1001". */
   readonly advice: (id: string) => string;
 }
 
-/** A kind of channel, as used by the rest of the watchdog. */
+/** A channel kind with its schema hidden behind `open`, so that all kinds have the same type. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
@@ -83,17 +83,17 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events, and otherwise throws
-   * `ChannelError` with a message that contains no secrets.
+   * Delivers one validator's events, which must be sorted oldest first. Resolves once the receiver has accepted them all, and otherwise
+   * rejects with a `ChannelError`, whose message contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` delivers events. If the text is too long, truncates it and mentions this in the message. */
+  /** Delivers a report with the same guarantees as `send`. A text that is too long is truncated, which the message mentions. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
   /** If present, the receiver gets the state of all alerts instead of events, and `send` is used only for tests. */
   readonly state?: StatePush;
 }
 
-/** {@link StateRequests} together with a function that sends one request. */
+/** {@link StateRequests} with the function that sends one of its requests. */
 export interface StatePush extends StateRequests {
   readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
@@ -102,11 +102,11 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** Stores the new ids of receivers that have moved. If absent, these ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. Without this store, the ids are lost when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** Stores receivers that have moved in the state, by channel name. */
+/** Stores the new id of each receiver that has moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -166,14 +166,14 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration with the receiver's new id if it has moved, unless the operator has set another id since. */
+  /** Returns the configuration, with the receiver's new id if it has moved and the operator has not configured another id since. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
     const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
     return id === undefined ? config : moves.withId(config, id);
   };
-  /** Sends requests, and sends them again if the receiver reports a new id. */
+  /** Sends requests. If the receiver reports a new id, stores the id and sends the requests again. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
@@ -214,11 +214,11 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
 }
 
-/** The configuration key for the lowest severity that is sent. */
+/** Schema of a channel's `min_severity` key, which defaults to `initial`. */
 export const severityField = (initial: Severity) =>
   z.enum(SEVERITIES).default(initial).describe("the lowest severity that is sent");
 
-/** Configuration keys that all channels share. */
+/** Schemas of the configuration keys that all kinds of channels share. */
 export const COMMON_FIELDS = {
   name: z
     .string()
@@ -234,13 +234,13 @@ export const COMMON_FIELDS = {
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
 
-/** Converts the values of {@link COMMON_FIELDS} to {@link ChannelSettings} and leaves all other keys unchanged. */
+/** Converts the values of {@link COMMON_FIELDS} to {@link ChannelSettings}, and passes all other keys through. */
 export function toSettings<Values extends CommonValues>(values: Values) {
   const { min_severity: minSeverity, reminders, resolved, deadline, ...own } = values;
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };
 }
 
-/** Schema of a secret URL, which the configuration specifies as a reference. */
+/** Schema of a secret URL, configured as a reference to a file or an environment variable. */
 export function secretUrlField() {
   return checkedSecretField(isPlainHttpUrl, issueText("does not contain a valid URL", "http:// or https://"));
 }

@@ -45,23 +45,23 @@ export type SendMail = (
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** Number of items remembered per recipient. This is more than an outbox can contain. */
+/** Number of accepted items remembered per recipient, which is more than an outbox can contain. */
 const MAX_ACCEPTED = 500;
 
 /** SMTP replies that reject the content because it is too large or refused by a filter. */
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
- * Returns a function that e-mails items to all recipients. If the function is called again after a failure, recipients who already
- * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. The function
- * throws {@link ChannelError} while any recipient is refused.
+ * Returns a function that e-mails items to all recipients, and rejects with {@link ChannelError} while any recipient is refused. If
+ * it is called again after a failure, nobody gets an item twice: `mailOf` then composes an e-mail with only the items that some
+ * recipients still lack.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
   mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
   mail: SendMail,
 ): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** For each recipient, the ids of items that this recipient has received but others have not. */
+  /** For each recipient, the ids of items that this recipient has accepted but others have not. */
   const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
   return async (items, options) => {
     const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
@@ -89,8 +89,8 @@ export function createMailing<Item extends { readonly id: string }>(
 }
 
 /**
- * Creates the error about refused recipients. The error allows a retry if any recipient may be accepted later. The mail is then
- * sent again only to recipients who lack it.
+ * Creates the error for recipients that the server refused. The error allows a retry if the server may accept any of them later; the
+ * retry then goes only to recipients without the mail.
  */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
@@ -128,7 +128,7 @@ async function sendSmtp(
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
     socketTimeout: stepMs,
-    // An alert's text must never make the library read a file or a URL.
+    // Keep the library from reading a file or a URL that an alert's text might name.
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(ca === undefined ? {} : { tls: { ca: [...ca] } }),
@@ -178,7 +178,7 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }
 
-/** Returns the code and text of an SMTP reply, without the account name, which the text may repeat. */
+/** Returns an SMTP reply's code and its text, from which the account name is removed. */
 function smtpReply(
   error: unknown,
   { user = "", password }: MailServer,

@@ -62,10 +62,7 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/**
- * Escapes `&`, `<` and `>`, which control Slack's formatting. Without escaping, text from other hosts could ping everyone with
- * `<!channel>`.
- */
+/** Escapes `&`, `<` and `>`, which are markup in Slack. Unescaped text from other hosts could ping everyone with `<!channel>`. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -78,7 +75,7 @@ const EMBED_LIMIT = 1000;
 const CONTENT_LIMIT = 2000;
 const DISCORD_REPORT_LIMIT = 1900;
 
-/** Keeps "@everyone" plain text, because text from other hosts must not ping people. */
+/** Makes Discord treat "@everyone" as plain text, because text from other hosts must not ping people. */
 const NO_MENTIONS = { parse: [] };
 
 export const discord = defineChannel({
@@ -94,7 +91,7 @@ export const discord = defineChannel({
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // Discord sends these replies for a deleted webhook, a webhook with another token, or a channel that does not exist.
+  // Discord's replies if the webhook or channel no longer exists, or if the token is wrong.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: discordBody(events) }],
   report: (report, { url }) => ({
@@ -215,7 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Identify the delivery by its newest event, because failed events are sent again, possibly together with newer events.
+    // Take the newest event's id, because a repeated delivery may contain newer events and then differs from the failed one.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({
@@ -235,7 +232,7 @@ function endpoint(
   return { url: url.reveal(), headers };
 }
 
-/** Encodes one event as JSON. Times are in ISO 8601, and numbers of blocks are strings. */
+/** Encodes one event for the webhook's `alerts` list. Times are in ISO 8601, and numbers of blocks are strings. */
 function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
   return {
     id: event.id,

@@ -11,13 +11,13 @@ const KIND_WORDS = {
 
 /** A message for people about one validator's events. */
 export interface AlertMessage {
-  /** A single line, and the only line that contains titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
+  /** One line with all titles, such as "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
-  /** The lines for each event, in plain text. */
+  /** One plain-text paragraph per event, without its title. */
   readonly paragraphs: readonly string[];
 }
 
-/** Formats one validator's events, oldest first, as a message. `events` must not be empty. */
+/** Formats one validator's events, of which there must be at least one, oldest first, as a message. */
 export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   const kindOf = (event: AlertEvent): string => (events.length === 1 ? "" : `[${kindText(event)}] `);
   return {
@@ -28,7 +28,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
 
 /** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit and states their number. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
-  // Reserve space for the last line.
+  // Reserve space for a last line with the number of omitted paragraphs.
   const space = limit - 40;
   const shown: string[] = [clip(subject, space)];
   let length = shown[0]?.length ?? 0;
@@ -42,14 +42,14 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats an event without its title: problem, start, cost, first step, and links. */
+/** Formats an event's problem, start, cost, first step and links, one per line and without the title. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   const action = event.kind === "resolved" ? [] : [`Do first: ${event.action}`];
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** Describes what is wrong or works again, with the measured values. Leaves a leading name, e.g. a node's name, uncapitalized. */
+/** Describes the problem or its end, with measured values. A name at the beginning, such as a node's, is not capitalized. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
@@ -66,12 +66,12 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // Lost blocks are counted late or never if the node is down, or if the node counts votes without prices as good.
+  // The count stays at zero while the node is down, or if the node counts votes without prices as good.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
 
-/** Returns an event's known links. The runbook link may be only a file name. */
+/** Returns the links to show in an event's notification. If no base URL of the runbooks is known, the runbook's link is a file name. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
@@ -80,7 +80,7 @@ export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   ];
 }
 
-/** Truncates a text to `limit` characters. */
+/** Truncates a text to `limit` characters, the last of which is then "…". */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
@@ -109,7 +109,7 @@ export interface ReportMessage {
   readonly text: string;
 }
 
-/** Formats a report as its subject and a fixed-width block, which tables need, in roughly `limit` characters. */
+/** Formats a report as its subject and a fenced block, because its tables need a fixed-width font. `limit` is approximate. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
   // Leave 10 characters for the line feeds and the two fences. Replace fences in the report, because they would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);

@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A POST with a JSON body. Its URL and headers may be secret, so errors must not contain them. */
+/** A POST request with a JSON body. Its URL and headers may be secret, so errors must not contain them. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,16 +21,16 @@ export interface PostReply {
   readonly text?: string;
 }
 
-/** Sends a POST. Rejects if there is no response. */
+/** Sends a POST request and resolves with any response, even an HTTP error; rejects only if there is no response. */
 export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
-/** Why a receiver did not accept a notification. */
+/** The kinds of delivery failures, with their facts. */
 export type ChannelErrorFacts =
   /** The receiver may accept the notification later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not recognise the account. Only the operator can fix this. */
+  /** The receiver no longer exists or does not recognise the account, which only the operator can correct. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
@@ -38,8 +38,8 @@ export type ChannelErrorFacts =
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Patterns of replies that, in addition to certain HTTP statuses, mean that another attempt is pointless. The patterns are matched
- * against the status and the receiver's explanation.
+ * Besides certain HTTP statuses, replies that match these patterns mean that another attempt is pointless. The matched text is the
+ * status and the receiver's explanation.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -51,8 +51,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST. Throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not report a
- * failure, as chat servers do with `{"ok": false}`. The error text starts with `receiver`.
+ * Sends a POST request. Throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not report a
+ * failure, as chat servers do with `{"ok": false}`. The error message starts with the name in `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -73,7 +73,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** Creates the error for a refusal. Only this function decides whether a refusal is permanent, due to the content, or temporary. */
+/** Creates the error for a refusal, classified as permanent ("gone"), caused by the content ("rejected") or temporary ("refused"). */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -89,15 +89,15 @@ function refusal(
   return new ChannelError({ code: "refused", status, retryAfterMs }, message);
 }
 
-/** Maximum number of characters shown from a receiver's explanation. */
+/** Maximum length of a receiver's explanation in logs and errors, in characters. */
 export const MAX_WORDS = 300;
 
-/** Keys under which receivers explain a refusal. */
+/** JSON keys in which receivers explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
 /**
- * Returns the receiver's explanation on one line. Returns an empty text for a web page, because it explains nothing about the
- * notification.
+ * Extracts the receiver's explanation from a response body, on one line. A web page gives an empty text, because it says nothing
+ * about the notification.
  */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
@@ -113,10 +113,10 @@ export function wordsOf(text: string): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** Minimum length of a secret. Shorter parts of a URL are ordinary words such as "hook". */
+/** Minimum length of a text that is redacted as a secret. Shorter parts of a URL are ordinary words such as "hook". */
 const MIN_SECRET = 6;
 
-/** Returns all parts of a request that may be secret: parts of its URL, its headers, and a routing key. */
+/** Returns the strings in a request that may be secret, i.e. the parts of its URL, its header values, and a routing key. */
 function secretsOf({ url, headers = {}, body }: JsonPost): readonly string[] {
   const { pathname, search, hash, username, password } = new URL(url);
   const key = isRecord(body) ? body["routing_key"] : undefined;
@@ -135,11 +135,11 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Maximum number of bytes read from a response. The receiver's explanation is at the start. */
+/** Maximum number of bytes read from a response, which begins with the receiver's explanation. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
-/** Creates a {@link PostJson} over HTTP. */
+/** Creates a {@link PostJson} that reuses HTTP connections and reads at most 64 KiB of a response. */
 export function createPostJson(network: NetworkOptions = {}): PostJson {
   const connections = createRemoteConnections({}, network);
   return (post) => sendPost(post, connections.to(new URL(post.url)));
@@ -153,7 +153,7 @@ async function sendPost(
     method: "POST",
     dispatcher,
     headers: { "content-type": "application/json", ...headers },
-    // Repair text from other hosts, because receivers reject JSON that contains half of a surrogate pair.
+    // Repair text from other hosts, because receivers reject JSON with an unpaired surrogate.
     body: JSON.stringify(body, (_key, value: unknown) =>
       typeof value === "string" ? wellFormed(value) : value,
     ),
@@ -176,7 +176,7 @@ async function sendPost(
   return { status: response.statusCode, text, retryAfterMs };
 }
 
-/** Describes a redirect without its path, which may be secret. Notifications are sent only to the configured address. */
+/** Describes a redirect, which is not followed. The description omits the path, because it may be secret. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined

@@ -34,16 +34,16 @@ import {
 } from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
 
-/** Name of the module and its store. The module's account sends the scheduled messages. */
+/** Name of the module, its store and its account, which sends the scheduled messages. */
 const MODULE_NAME = "cron";
 
-/** Schedules by name: `0x01 | name`. */
+/** Schedules by name, stored under `0x01 | name`. */
 const schedules = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec<Schedule>(Schedule));
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
 /**
- * `limit`: maximum number of schedules that run per block in each stage. `security_address`: account that may remove schedules,
- * in addition to the admins.
+ * `limit` is the maximum number of schedules that run per block in each stage. The account `security_address` may remove schedules,
+ * like the admins.
  */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -146,7 +146,7 @@ function addForContract(
       .member("msgs")
       .elements()
       .map((each) => ({ contract: each.member("contract").asText(), msg: each.member("msg").asText() })),
-    // In Go, an unknown stage is treated as the end of the block.
+    // As in Go, treat an unknown stage as the end of the block.
     executionStage:
       stage === "EXECUTION_STAGE_BEGIN_BLOCKER"
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER
@@ -212,8 +212,8 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
 }
 
 /**
- * Runs a schedule's messages. If any message fails, the writes of all its messages are dropped. In either case, the next run is one
- * period later.
+ * Runs a schedule's messages. If a message fails, all writes of the schedule's messages are discarded. Either way, the next run is
+ * one period later.
  */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
@@ -258,7 +258,7 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/** Stores the genesis state. As in Go, periods start when the chain starts. Throws `GenesisError` if a name occurs twice. */
+/** Stores schedules and params. As in Go, each period starts at the chain's start. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

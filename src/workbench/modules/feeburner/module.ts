@@ -22,14 +22,14 @@ const MODULE_NAME = "feeburner";
 
 type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
-/** The `feeburner` module, with the end-of-block step for a chain that burns its fees. */
+/** The `feeburner` module, with the step that a chain that burns its fees runs at the end of each block. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns and counts the fees that a module account has received. Fees in other denominations are sent to the treasury. */
+  /** Burns and counts the fees that a module account has received. Fees in other denominations go to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Total fees burned since genesis. */
+/** Total amount of fees burned since genesis, stored under the key `BurnedFees`. */
 const burned = createItem(
   MODULE_NAME,
   utf8("BurnedFees"),
@@ -80,8 +80,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
 }
 
 /**
- * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave `neutron_denom` empty, and then nothing is
- * burned. `treasury_address`: receives all other denominations. Only genesis may leave `treasury_address` empty.
+ * `neutron_denom` is the denomination whose fees are burned. As on the deployed chain, a message may leave it empty, so that
+ * nothing is burned. `treasury_address` receives fees in all other denominations; only genesis may leave it empty.
  */
 function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({
@@ -124,7 +124,7 @@ function burnFees(
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
   }
   if (others.length === 0) return;
-  // Without a treasury, the deployed chain also burns these fees.
+  // Like the deployed chain, also burn these fees if there is no treasury.
   if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }

@@ -30,16 +30,16 @@ import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
 import { bytesCodec, createMap, messageCodec } from "../../../localnet/chain/store/collections.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 
-/** Name of the module, its store and its account. The account holds the locked fees. */
+/** Name of the module, of its store, and of the account that holds the locked fees. */
 const MODULE_NAME = "feerefunder";
 
 /**
- * Locked fees of packets that are not yet acknowledged or timed out: `0x01 | channel id | ";" | port id | ";" | sequence (8
- * bytes)`.
+ * Fees locked for packets that are not yet acknowledged or timed out. The keys are
+ * `0x01 | channel id | ";" | port id | ";" | sequence`, with 8 bytes for the sequence.
  */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: minimum fee that a contract must lock per packet. Default: {@link defaultParams} in the chain's denomination. */
+/** The params, whose `min_fee` is the fee that a contract must at least lock for each packet that it sends. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -62,7 +62,7 @@ interface FeeRefunderDeps {
   readonly channels: Pick<IbcKeeper, "channel">;
 }
 
-/** Manages the fees for contracts' packets. For a packet without a locked fee, nothing is paid or returned. */
+/** Locks, pays and returns the fees for contracts' packets. If a packet has no locked fee, nothing is paid or returned. */
 type FeeRefunderKeeper = NonNullable<AddedModules["fees"]>;
 
 /** The `feerefunder` module, with methods for other modules. */
@@ -168,7 +168,7 @@ function emit(
   context.emit(event("message", [["module", MODULE_NAME]]));
 }
 
-/** Returns the key of a packet in {@link feeInfos}. */
+/** Returns the key under which {@link feeInfos} stores a packet's fee. */
 function feeKey({ source: { channelId, portId }, sequence }: PacketId): Uint8Array {
   return concat(utf8(`${channelId};${portId};`), uint64BigEndian(sequence));
 }
@@ -219,7 +219,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feerefunder.GenesisState", Ge
 
 const CONTRACT_BYTES = 32;
 
-/** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
+/** Stores genesis params and locked fees. Throws `GenesisError` for an invalid or repeated fee, or for a payer that is not a contract. */
 function initGenesis(context: Context, json: JsonValue | undefined, options: ParamsOnlyOptions): void {
   const state = SCHEMA.read(json);
   atPath(`app_state.${MODULE_NAME}.params`, () =>

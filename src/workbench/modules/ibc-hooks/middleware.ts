@@ -10,20 +10,20 @@ import { receivedDenom } from "../../../localnet/chain/modules/transfer/denom.ts
 import * as packets from "../../../localnet/chain/modules/transfer/packet.ts";
 
 interface IbcHooksDeps {
-  /** Bech32 prefix of account addresses. */
+  /** Bech32 prefix of the chain's account addresses, such as "neutron". */
   readonly bech32Prefix: string;
   readonly contracts: Pick<ContractHost, "execute">;
 }
 
 const register = errors.errorsOf("wasm-hooks");
-/** Error for a memo that has a `wasm` field but is malformed. */
+/** Error for a transfer whose memo has a malformed `wasm` field. */
 const ErrMsgValidation = register(2, "error in wasmhook message validation");
-/** Error for a contract that rejects the call or cannot be called. */
+/** Error for a contract that rejects the call or that cannot be called. */
 const ErrWasmError = register(6, "wasm error");
 
 /**
- * Calls a contract with the coins from a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
- * contract must be the transfer's receiver. All other packets pass through unchanged.
+ * Calls a contract with the coins from a transfer whose memo is `{"wasm":{"contract":"…","msg":{…}}}`, as x/ibc-hooks 6.0.3
+ * does. The contract must be the transfer's receiver. Packets without such a memo pass through unchanged.
  *
  * The transfer first pays an address derived from the packet's sender, which then calls the contract, because a sender on another
  * chain must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract fails,
@@ -43,7 +43,7 @@ export function ibcHooksMiddleware(inner: ics4.IBCModule, deps: IbcHooksDeps): i
   };
 }
 
-/** Reads a packet's transfer data. Undefined if the packet is not a transfer. */
+/** Reads a packet's transfer data, or returns undefined if the packet is not a transfer. */
 function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefined {
   try {
     return packets.readTransferData(data);
@@ -54,7 +54,7 @@ function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefi
 
 type GoObject = Extract<goJson.GoJson, { kind: "object" }>;
 
-/** Returns the `wasm` field of a memo. Undefined if the memo is empty, invalid or has no such field. */
+/** Returns a memo's `wasm` field, or undefined if the memo is empty, invalid or has no such field. */
 function wasmMemo(memo: string): goJson.GoJson | undefined {
   if (memo === "") return undefined;
   try {
@@ -77,7 +77,7 @@ interface HookCall {
   readonly message: Uint8Array;
 }
 
-/** Validates the call requested in a memo. Returns the call or an error message. */
+/** Validates the contract call that a memo requests, and returns the call or an error message. */
 function parseCall(
   wasm: goJson.GoJson,
   { memo, receiver }: packets.TransferData,
@@ -98,7 +98,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Runs the transfer to the address that represents the sender on this chain, which then calls the contract. */
+/** Runs the transfer with the sender's address on this chain as its receiver, which then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -129,15 +129,15 @@ function receiveAndCall(
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
 /**
- * Returns the address that represents another chain's account on this chain. The address depends on the account and on the channel
- * on which the packets arrive.
+ * Returns the address that represents another chain's account on this chain. The address depends on that account and on the channel
+ * on which its packets arrive.
  */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
 }
 
-/** Encodes transfer data like the Go struct: in field order, without empty fields. */
+/** Encodes transfer data as Go's struct is encoded: in field order, without empty fields. */
 function printTransfer({ denom, amount, sender, receiver, memo }: packets.TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo });
   return utf8(goJson.printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
@@ -152,7 +152,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return ics4.encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Rejects a packet. The event contains the reason, but the acknowledgement contains only the error code. */
+/** Rejects a packet. An event contains the reason, while the acknowledgement contains only the error code. */
 function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.Acknowledgement {
   const error = kind();
   context.emit(
@@ -165,8 +165,8 @@ function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.
 }
 
 /**
- * Encodes a decoded `any` like Go's `encoding/json`. Names are sorted, the last of duplicate names is used, numbers are float64,
- * and there are no spaces. The encoder is not recursive. Throws {@link goJson.GoJsonError} if a number exceeds the float64 range.
+ * Encodes a decoded `any` like Go's `encoding/json`, without recursion. Names are sorted, the last of duplicate names is used,
+ * numbers are float64, and there are no spaces. Throws {@link goJson.GoJsonError} if a number exceeds the float64 range.
  */
 function marshalGoAny(value: goJson.GoJson): string {
   const work: (goJson.GoJson | string)[] = [value];
@@ -208,7 +208,7 @@ function marshalScalar(value: Exclude<goJson.GoJson, { kind: "array" | "object" 
   return Object.is(number, -0) ? "-0" : String(number);
 }
 
-/** Returns each name once, with the last of its values. Names are sorted by their UTF-8 bytes. */
+/** Returns each name once with its last value, sorted by the names' UTF-8 bytes. */
 function sortedMembers(
   members: readonly (readonly [string, goJson.GoJson])[],
 ): readonly (readonly [string, goJson.GoJson])[] {

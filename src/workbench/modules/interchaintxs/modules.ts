@@ -30,8 +30,8 @@ import {
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
 /**
- * Creates `interchaintxs` and `interchainaccounts`. These modules have only params; everything that requires an interchain account
- * fails.
+ * Creates `interchaintxs` and `interchainaccounts`, which have only params: any message or query that requires an interchain
+ * account fails.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
@@ -69,7 +69,7 @@ function refuse(name: string, check: () => void): never {
   throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Handles contracts' custom messages, all of which fail. */
+/** Handles contracts' custom messages about interchain accounts, all of which fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
     errors.wrapErrors("failed to register interchain account", () =>
@@ -101,7 +101,7 @@ function accountOf(fields: JsonField): AccountNames {
   };
 }
 
-/** Creates the module for transactions on other chains through interchain accounts, which this chain does not have. */
+/** Creates `interchaintxs`, the module for transactions on other chains through interchain accounts, which this chain lacks. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema = genesis.genesisSchema(
@@ -196,11 +196,9 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/**
- * Creates the `interchainaccounts` module: params for both sides of ICS-27 (accounts controlled by other chains). Binds no port.
- */
+/** Creates the `interchainaccounts` module, which has only the params for the ICS-27 controller and host, and binds no port. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
-  // `none` is used if a message contains no params.
+  // If a message contains no params, `none` is stored.
   const update =
     <P>(params: ModuleParams<P>, none: P) =>
     (context: Context, message: { readonly signer: string; readonly params: P | undefined }): void => {
@@ -229,7 +227,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
 }
 
 /**
- * Stores the params for the ICS-27 controller and host. Throws `GenesisError` if there are channels or accounts, which are not
+ * Stores the params for the ICS-27 controller and host. Throws `GenesisError` if genesis has channels or accounts, which are not
  * supported.
  */
 function initAccounts(context: Context, json: JsonValue | undefined): void {

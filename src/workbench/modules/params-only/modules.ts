@@ -15,7 +15,7 @@ import { defineParams } from "../../../localnet/chain/runtime/params.ts";
 import * as moduleParams from "../../../localnet/chain/runtime/params-module.ts";
 
 export interface ParamsOnlyOptions extends moduleParams.ParamsModuleOptions {
-  /** Denomination of fees. */
+  /** The chain's fee denomination, such as "untrn". */
   readonly denom: string;
 }
 
@@ -26,7 +26,7 @@ export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly Ch
 
 const IBC_CHANNEL = "/ibc.core.channel.v1";
 
-/** Creates `globalfee`: prices and exceptions that the deployed chain applies while its fee market is disabled. */
+/** Creates `globalfee`, whose params are the prices and exceptions that the deployed chain applies if its fee market is disabled. */
 function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
   const schema = genesisSchema("globalfee", "gaia.globalfee.v1beta1.GenesisState", GlobalFeeGenesis);
   const params = defineParams<GlobalFeeParams>({
@@ -76,7 +76,7 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
   }
 }
 
-/** Creates `dynamicfees`: prices of other denominations in which the deployed chain accepts fees. */
+/** Creates `dynamicfees`, whose params are the prices of other denominations that the deployed chain accepts as fees. */
 function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
   const schema = genesisSchema("dynamicfees", "neutron.dynamicfees.v1.GenesisState", DynamicFeesGenesis);
   const params = defineParams<DynamicFeesParams>({

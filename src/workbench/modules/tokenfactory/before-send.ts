@@ -7,18 +7,18 @@ import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/k
 import { creatorOf, ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./denom.ts";
 import { beforeSendHook, type Keepers, moduleParams, parseAccount } from "./keeper.ts";
 
-/** Gas limit of a `track_before_send` call, which cannot block a payment. */
+/** Gas limit of a `track_before_send` call, whose failure does not block the payment. */
 const TRACK_GAS_LIMIT = 500_000n;
 
-/** Calls contracts before payments in their denominations (x/tokenfactory v6.0.3 keeper/before_send.go). */
+/** Calls the hook contracts of a payment's denominations before the payment (x/tokenfactory v6.0.3 keeper/before_send.go). */
 export function createBankHooks(keepers: Keepers): BankHooks {
   return {
-    // These calls use the payment's gas. If a contract fails, the payment fails.
+    // `block_before_send` calls use the payment's gas, and the payment fails if a contract fails.
     block: (context, transfer, coins) =>
       eachHook(context, coins, keepers, (coin, contract) =>
         sudo(context, { transfer, coin, contract }, "block_before_send", keepers),
       ),
-    // Each of these calls has its own gas limit. The payment is charged for the gas only if the call succeeds.
+    // Each `track_before_send` call has its own gas limit, and the payment is charged for a call's gas only if the call succeeds.
     track: (context, transfer, coins) => {
       try {
         eachHook(context, coins, keepers, (coin, contract) => {
@@ -27,14 +27,14 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           context.gas.consume(meter.used(), "track before send gas");
         });
       } catch (error) {
-        // A contract that only tracks must not block payments. Its writes before the failure are kept.
+        // A tracking contract's failure must not block payments. The contract's writes before the failure are kept.
         if (!(error instanceof ModuleError)) throw error;
       }
     },
   };
 }
 
-/** Calls the hook of each coin that has a hook. As in the Go module, converts a panic, e.g. when gas runs out, to an error. */
+/** Calls the hook of each coin that has one. As in Go, a panic becomes an error, for example if gas runs out. */
 function eachHook(
   context: Context,
   coins: readonly Coin[],
@@ -51,7 +51,7 @@ function eachHook(
   }
 }
 
-/** Returns true if a hook's code is still whitelisted. Hooks with other code are skipped, so that they cannot block payments. */
+/** Returns true if the params still allow the code of a hook. Other hooks are skipped, so that they cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
@@ -80,7 +80,7 @@ export function requireWhitelisted(
     () => creatorOf(denom, bech32Prefix),
   );
   if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
-  // The trailing space is also in the deployed module's message.
+  // The deployed module's message also ends in a space.
   throw ErrBeforeSendHookNotWhitelisted(
     `no whitelist for contract with codeID (${codeId}) and denomCreator (${creator}) `,
   );

@@ -11,7 +11,7 @@ export const MODULE_NAME = "tokenfactory";
 const MAX_SUBDENOM_BYTES = 44;
 const MAX_CREATOR_BYTES = 75;
 
-// Errors in codespace "tokenfactory", with their Go names (x/tokenfactory v6.0.3 types/errors.go).
+// Errors in the codespace "tokenfactory", under the same names as in Go (x/tokenfactory v6.0.3 types/errors.go).
 const register = errorsOf(MODULE_NAME);
 export const ErrDenomExists = register(
   2,
@@ -40,8 +40,8 @@ export function tokenDenom(creator: string, subdenom: string): string {
 }
 
 /**
- * Returns the creator's address from one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other
- * denomination.
+ * Returns the creator's address from a denomination (`DeconstructDenom`). Throws `ModuleError` for a denomination that does not
+ * belong to this module.
  */
 export function creatorOf(denom: string, bech32Prefix: string): string {
   requireDenom(denom);
@@ -104,7 +104,7 @@ function requireMetadataDenom(denom: string, words: string): void {
   if (!isDenom(denom)) throw unregisteredError(`${words}: invalid denom: ${denom}`);
 }
 
-/** Formats metadata like `String()` of the Go message: protobuf text on one line, without empty fields. */
+/** Formats metadata like the Go message's `String()`: protobuf text on one line, without empty fields. */
 export function metadataText(metadata: Metadata): string {
   const units = metadata.denomUnits.map(
     ({ denom, exponent, aliases }) =>

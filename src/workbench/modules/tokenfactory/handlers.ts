@@ -13,7 +13,7 @@ import * as denoms from "./denom.ts";
 import { requireWhitelisted } from "./before-send.ts";
 import * as keeper from "./keeper.ts";
 
-/** Creates handlers for all messages. Contracts can also send these messages as custom messages (`module.ts`). */
+/** Creates handlers for all of the module's messages. `module.ts` decodes the same messages when contracts send them as JSON. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),
@@ -31,7 +31,7 @@ export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler
   });
 }
 
-/** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's message. */
+/** Validates the params in a `MsgUpdateParams`. Throws `ModuleError` with the same message as the Go module. */
 function validateParams(params: Params, bech32Prefix: string): void {
   if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
     throw errors.unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
@@ -89,7 +89,7 @@ export function createDenom(
   return { newTokenDenom };
 }
 
-/** Mints coins and sends them to `mintToAddress`, or else to the admin. */
+/** Mints coins and sends them to `mintToAddress` or, if empty, to the admin. */
 export function mint(context: Context, message: tx.MsgMint, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
@@ -110,13 +110,13 @@ export function mint(context: Context, message: tx.MsgMint, keepers: keeper.Keep
   );
 }
 
-/** Burns coins from `burnFromAddress`, or else from the admin. */
+/** Burns coins from `burnFromAddress` or, if empty, from the admin. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
-  // The deployed module looks up an account by the characters of the address. It finds none, but the lookup costs gas.
+  // The deployed module looks up the address's characters as an account. The lookup finds no account, but costs gas.
   accounts.get(context, utf8(owner));
   denoms.creatorOf(coin.denom, bech32Prefix);
   const from = keeper.parseAccount(owner, bech32Prefix);
@@ -168,7 +168,7 @@ function forbidden(action: string): Error {
   return errors.unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }
 
-/** Throws if any of the addresses is a module account or a transfer channel's escrow account. */
+/** Throws if one of the addresses belongs to a module or is the escrow account of a transfer channel. */
 function requireOrdinary(
   context: Context,
   addresses: readonly (readonly [action: string, address: Uint8Array])[],
@@ -189,7 +189,7 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
   });
   const admin = keeper.adminOf(context, denom);
   if (sender !== admin) throw denoms.ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
-  // Before changing the entry, the deployed module reads it again, which costs gas.
+  // The deployed module reads the entry again before changing it, which costs gas.
   keeper.adminOf(context, denom);
   keeper.setAdmin(context, denom, newAdmin, keepers);
   context.emit(
@@ -232,7 +232,7 @@ export function setDenomMetadata(
   );
 }
 
-/** Sets the contract to call before payments in a denomination. An empty address removes the contract. */
+/** Sets the hook: the contract to call before payments in a denomination. If the message's address is empty, removes the hook. */
 export function setBeforeSendHook(
   context: Context,
   message: tx.MsgSetBeforeSendHook,
@@ -267,7 +267,7 @@ function requireAccount(text: string, words: string, { bech32Prefix }: keeper.Ke
   );
 }
 
-/** Checks the sender and amount of MsgMint or MsgBurn. Returns the coin. */
+/** Checks the sender and amount of MsgMint or MsgBurn, and returns the coin. */
 function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.Keepers): coins.Coin {
   requireAccount(sender, "Invalid sender address", keepers);
   const coin = readCoin(amount);
@@ -275,7 +275,7 @@ function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.K
   return coin;
 }
 
-/** Reads a coin. The amount may be zero. If the coin is absent, the error shows it as `<nil>`, as in Go. */
+/** Reads a coin, whose amount may be zero. As in Go, the error for an absent coin shows the coin as `<nil>`. */
 function readCoin(amount: WireCoin | undefined): coins.Coin {
   if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: coins.parseWireInt(amount.amount) };

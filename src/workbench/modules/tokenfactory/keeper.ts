@@ -17,7 +17,7 @@ import {
 } from "../../../localnet/chain/store/collections.ts";
 import { creatorOf, tokenDenom, ErrDenomExists, MODULE_NAME } from "./denom.ts";
 
-/** Admins by denomination: `denoms|<denom>|authoritymetadata`. */
+/** Admin address of each denomination, stored under `denoms|<denom>|authoritymetadata`. */
 const admins = createMap(
   MODULE_NAME,
   utf8("denoms|"),
@@ -25,13 +25,13 @@ const admins = createMap(
   messageCodec<DenomAuthorityMetadata>(DenomAuthorityMetadata),
 );
 
-/** Addresses of contracts to call before payments, by denomination: `denoms|<denom>|beforesendhook`. */
+/** Address of the contract to call before payments in a denomination, stored under `denoms|<denom>|beforesendhook`. */
 const hooks = createMap(MODULE_NAME, utf8("denoms|"), endingCodec("|beforesendhook"), textCodec);
 
-/** Denominations by creator: `creator|<creator>|<denom>`. */
+/** Index of the denominations by creator, stored under `creator|<creator>|<denom>`. */
 const denoms = createMap(MODULE_NAME, utf8("creator|"), textCodec, textCodec);
 
-/** Escrow accounts of transfer channels, which are protected from admins: `0x03 | address`. The value is a zero byte. */
+/** Escrow accounts of transfer channels, whose coins admins cannot move, stored as `0x03 | address` with a zero byte as value. */
 export const escrows = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, bytesCodec);
 
 /** Creates a codec for keys in which `ending` follows the denomination. */
@@ -44,8 +44,8 @@ function endingCodec(ending: string): Codec<string> {
 }
 
 /**
- * `denom_creation_fee`: fee paid to `fee_collector_address` for creating a denomination. `denom_creation_gas_consume`: gas for
- * creating a denomination. `whitelisted_hooks`: codes allowed as hooks, each for one creator's denominations. As in the deployed
+ * `denom_creation_fee` is the fee for a new denomination, paid to `fee_collector_address`, and `denom_creation_gas_consume` is its
+ * gas. `whitelisted_hooks` lists the codes that are allowed as hooks, each for one creator's denominations. As in the deployed
  * module, genesis does not check the params.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
@@ -60,19 +60,19 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   },
 });
 
-/** The module's options, and keepers of other modules. */
+/** The module's options, and the other modules' keepers that it uses. */
 export interface Keepers extends Pick<ChainParts, "bank" | "accounts" | "contracts"> {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Returns a denomination's admin. Empty if the denomination has no admin or is unknown. */
+/** Returns a denomination's admin, or "" if the denomination has no admin or is unknown. */
 export function adminOf(context: Context, denom: string): string {
   return admins.get(context, denom)?.Admin ?? "";
 }
 
-/** Stores a denomination's admin; empty for no admin. Throws `ModuleError` if the address is invalid. */
+/** Stores a denomination's admin, or "" for no admin. Throws `ModuleError` if the address is invalid. */
 export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
   if (admin !== "") parseAccount(admin, bech32Prefix);
   admins.set(context, denom, { Admin: admin });
@@ -83,7 +83,7 @@ export function beforeSendHook(context: Context, denom: string): string {
   return hooks.get(context, denom) ?? "";
 }
 
-/** Stores the hook of a denomination. An empty address removes the hook. Throws `ModuleError`. */
+/** Stores a denomination's hook, or removes it if the address is empty. Throws `ModuleError` for an invalid denomination or address. */
 export function setBeforeSendHook(
   context: Context,
   denom: string,
@@ -102,7 +102,7 @@ export function listDenoms(context: Context, creator?: string): string[] {
   return Array.from(denoms.entries(context, within), ([, denom]) => denom);
 }
 
-/** Compares the address with each module account in turn. As in Go, this creates missing module accounts. */
+/** Compares the address with each module's account in turn. As in Go, the comparison creates missing module accounts. */
 export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
   return accounts.moduleNames.some((name) => {
     accounts.moduleAccount(context, name);
@@ -112,7 +112,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
 
 /** Creates a denomination and returns its name. The creator pays the creation fee and becomes the admin. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
-  // Same message as in the deployed module.
+  // The deployed module's error has the same text.
   if (keepers.bank.hasSupply(context, subdenom))
     throw unregisteredError(
       "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",
@@ -140,7 +140,7 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
     context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
 }
 
-/** Stores a denomination, with its creator as admin. Adds bank metadata unless it already exists. */
+/** Stores a denomination with its creator as admin, and adds bank metadata if there is none. */
 export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
   if (keepers.bank.metadata(context, denom) === undefined)
     keepers.bank.setMetadata(context, {
@@ -157,7 +157,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
   denoms.set(context, `${creator}|${denom}`, denom);
 }
 
-/** Parses an address. Throws `ModuleError` with the SDK's message. */
+/** Parses an address. If it is invalid, throws `ModuleError` with the SDK's message. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
   return orThrow(() => parseAddress(bech32Prefix, text), unregisteredError);
 }

@@ -30,17 +30,17 @@ import * as handlers from "./handlers.ts";
 
 /** The `tokenfactory` module, with methods for other modules. */
 export interface TokenFactoryModule extends ChainModule {
-  /** Hooks that the bank module calls before payments. */
+  /** Hooks that the bank module calls before each payment. */
   readonly hooks: BankHooks;
-  /** Records the escrow accounts of transfer channels. */
+  /** Wraps `transfer` to record the escrow account of each new transfer channel. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
   readonly handleCustomMessage: CustomMessageHandler;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
 /**
- * Creates the `tokenfactory` module, with which anyone can create denominations. Each denomination can have an admin and a
- * before-send hook.
+ * Creates the `tokenfactory` module, with which anyone can create denominations. A denomination can have an admin, and a hook that
+ * is called before payments.
  */
 export function createTokenFactoryModule(keepers: keeper.Keepers): TokenFactoryModule {
   return {
@@ -74,14 +74,14 @@ function createQueries({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[
   });
 }
 
-/** Returns a denomination's name without checking its parts, like the Go module. */
+/** Returns the full name of a denomination. Like the Go module, does not check the creator and subdenom. */
 function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
 
 const SCHEMA = genesisSchema(MODULE_NAME, "osmosis.tokenfactory.v1beta1.GenesisState", GenesisState);
 
-/** Stores params and denominations. Throws `GenesisError` if a denomination is invalid or occurs twice. */
+/** Stores genesis params, denominations, admins and hooks. Throws `GenesisError` if a denomination is invalid or occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   keepers.accounts.moduleAccount(context, MODULE_NAME);
   recordEscrows(context);
@@ -113,7 +113,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Records the escrow account of a transfer channel when the channel opens. Wraps the `transfer` application. */
+/** Wraps the `transfer` application, and records a transfer channel's escrow account when the channel opens. */
 function escrowMiddleware(inner: IBCModule): IBCModule {
   return {
     ...inner,
@@ -142,7 +142,7 @@ function recordEscrows(context: Context): void {
 }
 
 /**
- * A custom message. `read` decodes it, and `run` handles it. Errors from `run` get the prefix `inner`, and then all errors get the
+ * A custom message, which `read` decodes and `run` handles. Errors from `run` get the prefix `inner`; then all errors get the
  * prefix `outer`.
  */
 interface Binding<T> {
@@ -152,7 +152,7 @@ interface Binding<T> {
   readonly run: (context: Context, message: T, keepers: keeper.Keepers) => unknown;
 }
 
-/** Creates the handler for contracts' custom messages. As in Go, the response is empty. */
+/** Creates the handler for contracts' custom messages. As in Go, the response to a custom message is empty. */
 function createMessageBindings(keepers: keeper.Keepers): CustomMessageHandler {
   const binding =
     <T>({ inner, outer, read, run }: Binding<T>) =>
@@ -234,14 +234,14 @@ function account(field: JsonField, { bech32Prefix }: keeper.Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** Reads a coin. Undefined if the coin has no amount, which is as invalid as a nil amount in Go. */
+/** Reads a coin, or returns undefined for a coin without an amount, which is invalid like a nil amount in Go. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** Reads a coin whose amount must fit in a signed 64-bit integer, as in the deployed binding. */
+/** Reads a coin whose amount must fit in a signed 64-bit integer, because the deployed chain's binding requires this. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))
@@ -276,7 +276,7 @@ function metadataOf(fields: JsonField): Metadata {
 function createQueryBindings({ bech32Prefix }: keeper.Keepers): CustomQueryHandler {
   return customQueries({
     full_denom: (_context, fields) => ({ denom: nameFor(fields, bech32Prefix) }),
-    // In this query, `subdenom` contains the whole denomination.
+    // `denom_admin` expects the whole denomination in `subdenom`.
     denom_admin: (context, fields) => ({
       admin: keeper.adminOf(context, fields.member("subdenom").asText()),
     }),

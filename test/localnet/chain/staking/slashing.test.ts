@@ -265,7 +265,7 @@ describe("genesis", () => {
     const [one, other] = [isRecord(first) ? first : {}, isRecord(second) ? second : {}];
     const swapped = { ...one, validator_signing_info: other["validator_signing_info"] ?? null };
     expect(start({ signing_infos: [swapped] })).toThrow(
-      "app_state.slashing.signing_infos[0]: the info is that of",
+      "app_state.slashing.signing_infos[0]: expected the info of",
     );
     const missed = { address: one["address"] ?? null, missed_blocks: [{ index: "4", missed: true }] };
     expect(start({ missed_blocks: [missed] })).toThrow("block 4 is not in the window of 4");

@@ -9,20 +9,20 @@ import { parseMessageJson, printMessageJson } from "../../modules/wasm/message-j
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { KVStore } from "../../store/cache-store.ts";
 
-/** `send_packet`: checks and counts an outgoing transfer. */
+/** Handles `send_packet` by checking an outgoing transfer against its quotas and counting its amount. */
 export function sendPacket(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const packet = readPacket(fields);
   requireAllowedChannel(scope, packet);
   return countTransfer(scope, sentPath(packet), packet.amount, "out");
 }
 
-/** `recv_packet`: checks and counts an incoming transfer. */
+/** Handles `recv_packet` by checking an incoming transfer against its quotas and counting its amount. */
 export function receivePacket(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const packet = readPacket(fields);
   return countTransfer(scope, receivedPath(packet), packet.amount, "in");
 }
 
-/** `undo_send`: reverts an outgoing transfer that timed out or that the other chain rejected. */
+/** Handles `undo_send` by reverting the count of an outgoing transfer that timed out or that the other chain rejected. */
 export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const packet = readPacket(fields);
   const path = sentPath(packet);
@@ -36,8 +36,8 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 }
 
 /**
- * Throws if the denomination may not be sent over the channel. As in the reference contract, looks up the packet's denomination,
- * so a restriction on a voucher must name its full trace.
+ * Throws if the denomination may not be sent over the channel. As in the reference contract, the packet's denomination is looked
+ * up, so a restriction on a voucher must be stored under its full trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -122,7 +122,7 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
   return Object.entries(values).map(([key, value]) => ({ key: `${quota.name}_${key}`, value }));
 }
 
-/** Channel name of the path that counts a denomination's transfers across all channels. */
+/** Channel name that stands for all channels. A quota for this name counts transfers on every channel. */
 const ANY_CHANNEL = "any";
 
 // Keys are encoded as in cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part
@@ -166,7 +166,7 @@ function jsonEntry<T>(
   };
 }
 
-/** A path's quotas. */
+/** Returns the store entry with the quotas for a path (channel and denomination). */
 export function limitsOf({ channel, denom }: Path): Entry<readonly quotas.RateLimit[]> {
   const key = concat(LIMITS, withLength(utf8(channel)), utf8(denom));
   return jsonEntry<readonly quotas.RateLimit[]>(
@@ -176,17 +176,17 @@ export function limitsOf({ channel, denom }: Path): Entry<readonly quotas.RateLi
   );
 }
 
-/** An account's roles, in enum order. */
+/** Returns the store entry with an account's roles, in the order of the contract's enum. */
 export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
 
-/** Channels over which a denomination may be sent. An empty or absent list allows all channels. */
+/** Returns the store entry with the channels over which a denomination may be sent. An empty or absent list allows all channels. */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Delay for an account's messages, in hours. */
+/** Returns the store entry with the delay for an account's messages, in hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }

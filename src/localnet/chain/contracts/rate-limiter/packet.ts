@@ -12,7 +12,7 @@ export interface Packet {
   readonly amount: bigint;
 }
 
-/** The channel and the denomination on this chain, to which quotas apply. */
+/** The pair to which quotas apply: a channel and a denomination on this chain. */
 export interface Path {
   readonly channel: string;
   readonly denom: string;
@@ -34,7 +34,7 @@ export function readPacket(fields: JsonField): Packet {
   };
 }
 
-/** Returns the path of a packet that this chain sends or has sent. */
+/** Returns the channel and denomination whose quotas apply to a packet that this chain sends or has sent. */
 export function sentPath({ sourceChannel, denom }: Packet): Path {
   return { channel: sourceChannel, denom: denom.startsWith("transfer/") ? voucher(denom) : denom };
 }

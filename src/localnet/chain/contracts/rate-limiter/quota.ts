@@ -3,7 +3,7 @@ import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 /** A packet's direction, as seen from this chain. */
 export type Direction = "in" | "out";
 
-/** A path's limits within a window. Percentages range from 0 to 100. */
+/** A path's limits within a window, as percentages (0 to 100) of the denomination's supply. */
 export interface Quota {
   readonly name: string;
   readonly maxPercentageSend: number;
@@ -11,12 +11,12 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * The denomination's supply at the window's first transfer. A flow reset keeps this value. Undefined before the first transfer.
+   * Denomination's supply at the window's first transfer; undefined before that transfer. Resetting the flow does not change this value.
    */
   readonly channelValue: bigint | undefined;
 }
 
-/** Amounts transferred in the current window. */
+/** Amounts received and sent in the current window. */
 export interface Flow {
   readonly inflow: bigint;
   readonly outflow: bigint;
@@ -48,7 +48,7 @@ type TransferCheck =
 export const MAX_UINT256 = (1n << 256n) - 1n;
 const MAX_PERCENTAGE = 100;
 
-/** Creates a quota without a channel value. Percentages are capped at 100. */
+/** Creates a quota without a channel value, and caps both percentages at 100. */
 export function createQuota(
   name: string,
   duration: bigint,
@@ -86,12 +86,12 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
 }
 
 /**
- * Adds a transfer to a quota. After a window ends, the next transfer starts a new window, so windows do not follow a fixed
+ * Counts a transfer toward a quota. After a window ends, the next transfer starts a new window, so windows do not follow a fixed
  * interval. Checks only the transfer's own direction, and allows a net flow equal to the capacity.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The error message contains the amount used before the transfer, even if it was used in an earlier window.
+  // The error message reports the amount used before the transfer, even if the amount belongs to an earlier window.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;
@@ -104,7 +104,7 @@ export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferC
     : { ok: true, limit: { quota: valued, flow: next } };
 }
 
-/** Subtracts an amount sent earlier. The window and the channel value stay the same. */
+/** Subtracts a failed transfer's amount from the outflow. The window and the channel value stay the same. */
 export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
   return { quota, flow: { ...flow, outflow: flow.outflow > amount ? flow.outflow - amount : 0n } };
 }
@@ -119,7 +119,7 @@ function saturated(value: bigint): bigint {
   return value > MAX_UINT256 ? MAX_UINT256 : value;
 }
 
-/** Returns the supply before the transfer. When a voucher is sent, it is burned before this check. */
+/** Returns the denomination's supply before the transfer. A sent voucher has already been burned, so its amount is added back. */
 function valueOf({ direction, denom, supply, amount }: Transfer): bigint {
   return direction === "out" && denom.startsWith("ibc") ? supply + amount : supply;
 }

@@ -36,7 +36,7 @@ const QUERY_VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Runs a smart query. A query without fields may be given as its bare name. */
+/** Runs a smart query, which may be a bare name if the query has no fields. */
 function query({ storage }: wasm.ContractScope, message: wasm.MessageJson): wasm.MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, QUERY_VARIANTS);
   switch (name) {
@@ -87,7 +87,7 @@ const ROLES = [
 type Role = (typeof ROLES)[number];
 type Handler = (scope: wasm.ContractScope, fields: JsonField) => wasm.ContractResponse;
 
-/** Messages, each with the role that its sender must have. */
+/** The contract's messages, each with the role that the sender must have. */
 const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
   add_path: { role: "AddRateLimit", handle: addPath },
   remove_path: { role: "RemoveRateLimit", handle: removePath },
@@ -116,7 +116,7 @@ function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.Contra
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
-/** Runs a message, or queues it if the sender has a delay. The sender's role is checked first. */
+/** Checks the sender's role, and then runs the message, or queues the message if the sender has a delay. */
 function execute(
   scope: wasm.ContractScope,
   { sender }: wasm.Caller,
@@ -282,7 +282,7 @@ function readGrant(fields: JsonField): { readonly signer: string; readonly roles
   return { signer, roles };
 }
 
-/** Queues the message if its sender has a delay. Returns undefined if the sender has none. */
+/** Queues the message if its sender has a delay. Returns undefined if the message should run immediately. */
 function queueMessage(
   scope: wasm.ContractScope,
   sender: string,
@@ -302,7 +302,7 @@ function queueMessage(
   return respond({ "message.id": id });
 }
 
-/** Removes all queued messages with this id. Does nothing if the id is unknown. */
+/** Removes all queued messages with this id, or does nothing if there are none. */
 function removeMessage({ storage }: wasm.ContractScope, id: string): void {
   const queue = limiter.queuedMessages.get(storage) ?? [];
   limiter.queuedMessages.set(
@@ -312,8 +312,8 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Runs the queued messages whose delay has passed: the messages with the given ids, or else the first `count` messages. A message
- * that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
+ * Runs the queued messages whose delay has passed, among the messages with the given ids or else the first `count` messages. A
+ * message that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
   scope: wasm.ContractScope,
@@ -329,7 +329,7 @@ function processMessages(
     try {
       run(message);
     } catch (error) {
-      // Any other exception is a bug in the contract.
+      // Rethrow any other exception, because it is a bug in the contract.
       if (!(error instanceof wasm.ContractError)) throw error;
     }
 }

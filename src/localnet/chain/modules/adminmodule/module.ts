@@ -98,7 +98,7 @@ interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
 
-/** Runs a proposal's messages, archives the proposal and returns its id. If a message fails, no message takes effect. */
+/** Runs a proposal's messages, archives the proposal and returns its id. If one message fails, none of them takes effect. */
 function submitProposal(
   context: Context,
   { proposer, messages }: MsgSubmitProposal,
@@ -170,7 +170,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw errors.unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** Runs one of a proposal's messages. As in Go, a failed message's error loses its codespace and code. */
+/** Runs one message of a proposal. As in Go, a failed message's error loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);

@@ -16,7 +16,7 @@ import * as schedules from "../../runtime/vesting.ts";
 
 /** Name of the module and its key in `app_state`. */
 export const MODULE_NAME = "auth";
-/** Name of the store. As in the SDK, the store's name differs from the module's. */
+/** Name of the module's store, which differs from the module's name, as in the SDK. */
 export const STORE_NAME = "acc";
 
 /** Transaction limits and gas costs, with the SDK's defaults. */
@@ -55,8 +55,8 @@ export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
   /**
-   * Module accounts to create at genesis, in this order. Other module accounts are created when they are first paid. Default:
-   * all.
+   * Module accounts to create at genesis, in this order; by default, all module accounts. The keeper creates any other module
+   * account on first use.
    */
   readonly genesisAccounts?: readonly string[];
 }
@@ -66,7 +66,7 @@ export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
 /** The next account number, encoded as 8 bytes, big-endian. */
 const nextNumberItem = collections.createItemOr(STORE_NAME, Uint8Array.of(2), collections.uint64Codec, 0n);
-/** Addresses by account number. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
+/** Addresses by account number. Each key consists of `accountNumber` and the number, 8 bytes big-endian. */
 const numbers = collections.createMap(
   STORE_NAME,
   utf8("accountNumber"),
@@ -77,7 +77,7 @@ const accountCodec: collections.Codec<Account> = collections.rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-/** Accounts, encoded as `Any`. Key: `0x01 | address`. */
+/** Accounts by address, each encoded as an `Any`. Key: `0x01 | address`. */
 const accounts = collections.createMap(STORE_NAME, Uint8Array.of(1), collections.bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
@@ -111,14 +111,14 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     ensure: (context: Context, address: Uint8Array): void => {
       if (!accounts.has(context, address)) create(context, address);
     },
-    /** Like `ensure`, but returns the account, and charges gas for reading it. */
+    /** Like `ensure`, but returns the account, and charges gas for reading the account. */
     getOrCreate: (context: Context, address: Uint8Array): Account =>
       accounts.get(context, address) ?? create(context, address),
     /** Creates an account with vesting coins. The address must not have an account yet. */
     createVesting: (context: Context, address: Uint8Array, coins: schedules.Vesting): void => {
       create(context, address, { vesting: coins });
     },
-    /** Returns the coins that an account cannot spend yet. Charges gas for reading the account. */
+    /** Returns the coins that an account cannot spend yet, and charges gas for reading the account. */
     lockedCoins: (context: Context, address: Uint8Array): readonly Coin[] => {
       const coins = accounts.get(context, address)?.vesting;
       return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);

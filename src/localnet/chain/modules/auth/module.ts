@@ -63,7 +63,7 @@ function byNumber(a: Account, b: Account): number {
   return a.base.accountNumber < b.base.accountNumber ? -1 : 1;
 }
 
-/** Assigns each account a unique number. Returns the accounts ordered by number. */
+/** Assigns each account a unique number, and returns the accounts ordered by number. */
 function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   const taken = new Set<bigint>();
   const duplicates: Account[] = [];

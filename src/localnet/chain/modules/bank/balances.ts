@@ -49,16 +49,16 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Supply by denomination. Key: `0x00 | denom`. The value is decimal text. */
+/** Supply by denomination, as decimal text. Key: `0x00 | denom`. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
 /** Metadata by base denomination. Key: `0x01 | denom`. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
 /**
- * Balances by account and denomination. Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance
- * is not stored. Write balances with {@link setBalance}, which also updates the holder index.
+ * Balances by account address and denomination. Key: `0x02 | address length | address | denom`. Amounts are decimal text; zero
+ * balances are not stored. Write balances with {@link setBalance}, which also updates the holder index.
  */
 export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
-/** Holder index. Key: `0x03 | denom | 0x00 | address length | address`. The value is empty. */
+/** Index of the holders of each denomination, with empty values. Key: `0x03 | denom | 0x00 | address length | address`. */
 export const holders = createMap(MODULE_NAME, Uint8Array.of(3), holderKeyCodec, bytesCodec);
 /** Overrides of the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is one byte: 1 if enabled, 0 if disabled. */
 export const sendEnabled = createMap(MODULE_NAME, Uint8Array.of(4), textCodec, booleanCodec);

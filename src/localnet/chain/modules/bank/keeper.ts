@@ -31,16 +31,16 @@ export interface Transfer {
   readonly to: Uint8Array;
 }
 
-/** Hooks that run before each payment made with `send` or with a function that calls it. */
+/** Hooks that the bank calls before each payment made with `send`, directly or indirectly. */
 export interface BankHooks {
-  /** Throws `ModuleError` to reject the payment. Not called for payments between modules. */
+  /** Throws `ModuleError` to reject the payment. The bank skips this hook for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
   readonly track: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
 }
 
 /**
  * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is
- * called at each payment, because the hooks call contracts, and the contract keeper is created later.
+ * evaluated at each payment, because the hooks need the contract keeper, which is created later.
  */
 export function createBankKeeper(
   accounts: BankAccounts,
@@ -118,7 +118,7 @@ export function createBankKeeper(
   };
 }
 
-/** Subtracts spendable coins and emits `coin_spent`. Returns the spender's bech32 address. */
+/** Subtracts spendable coins, emits `coin_spent`, and returns the spender's bech32 address. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
@@ -150,7 +150,7 @@ function delegate(
   receive(context, accounts, moduleAddress(module), coins);
 }
 
-/** Adds coins and emits `coin_received`. Returns the recipient's bech32 address. */
+/** Adds coins, emits `coin_received`, and returns the recipient's bech32 address. */
 function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
   const receiver = accounts.formatAddress(to);
   store.addCoins(context, to, coins);
@@ -204,7 +204,7 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   }
 }
 
-/** Creates an event for one account's coins. The attribute named `role` contains the account's bech32 address. */
+/** Creates an event with an account and its coins. `role` names the attribute with the bech32 address, e.g. "spender". */
 export function coinEvent(type: string, role: string, address: string, coins: readonly Coin[]): ChainEvent {
   return { type, attributes: [attribute(role, address), attribute("amount", formatCoins(coins))] };
 }

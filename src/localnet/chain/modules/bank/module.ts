@@ -18,7 +18,7 @@ import * as money from "../../runtime/coins.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as bank from "./keeper.ts";
 
-/** Creates the `bank` module: balances and supply. `hooks` is called at each payment. */
+/** Creates the `bank` module: balances and supply. `hooks` is called at each payment, because the hooks are created later. */
 export function createBankModule(
   options: bank.BankOptions,
   accounts: bank.BankAccounts,
@@ -45,7 +45,7 @@ const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisStat
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the genesis must equal this sum.
- * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
+ * `send_enabled` entries may also be in `params.send_enabled`, their old location; entries in the new location take precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -88,7 +88,7 @@ function checkSupply(state: GenesisState, coins: readonly money.Coin[]): void {
   );
 }
 
-/** Exports the module's state. Balances are ordered by address. */
+/** Exports the module's state, with balances ordered by address. */
 function exportGenesis(context: Context, accounts: bank.BankAccounts): JsonValue {
   const byAddress = new Map<string, money.Coin[]>();
   for (const [{ address, denom }, amount] of store.balances.entries(context)) {
@@ -190,7 +190,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
       requireQueriedDenom(denom);
       return { balance: money.toWireCoin(store.balanceOf(context, parse(address), denom)) };
     },
-    // Unlike in Balance, the SDK checks the address before the denomination here.
+    // Unlike in the Balance query, the SDK checks the address before the denomination in this query.
     SpendableBalanceByDenom: (context, { address, denom }) => {
       const bytes = parse(address);
       requireQueriedDenom(denom);

@@ -52,7 +52,7 @@ export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }
 
-/** Returns the maximum evidence age. Evidence is rejected only if its age exceeds both bounds. */
+/** Returns the maximum evidence age. Evidence is rejected only if its age exceeds both the block bound and the time bound. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = moduleParams.get(context).evidence ?? {};
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
@@ -88,8 +88,8 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
 /**
- * Replaces the block, evidence and validator parameters, and the ABCI parameters if the message sets them. Leaves the version
- * unchanged.
+ * Replaces the block, evidence and validator parameters, and the ABCI parameters if the message sets them. The version parameters
+ * stay unchanged.
  */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)

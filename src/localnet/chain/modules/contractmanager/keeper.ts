@@ -60,7 +60,7 @@ export interface FeeKeeper {
 
 export interface ContractManagerDeps {
   readonly contracts: ContractKeeper;
-  /** If absent, relayers are not paid. */
+  /** If absent, the chain pays no packet fees to relayers. */
   readonly fees?: FeeKeeper;
 }
 
@@ -76,8 +76,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores and returns a failed call. The failure's id is the contract's highest stored failure id plus one, or 0 for the first. If
- * the last failure is removed, its id is therefore reused.
+ * Stores a failed contract call and returns it with an id. The failure's id is the contract's highest stored failure id plus one, or 0
+ * for the first. If the last failure is removed, its id is therefore reused.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -90,8 +90,8 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 
 /**
  * After the inner application has processed a transfer's result, passes the result to the contract that sent the transfer. If the
- * contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
- * deployed chain spends on checking whether the packet was forwarded; this chain forwards no packets.
+ * contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. Like the deployed chain, first
+ * charges gas for checking whether the packet was forwarded, although this chain forwards no packets.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -183,7 +183,7 @@ function callback(name: string, members: readonly (readonly [name: string, json:
   return printGoObject([[name, printGoObject(members)]]);
 }
 
-/** Prints a packet as JSON. Omits all empty fields except the timeout height. */
+/** Prints a packet as JSON without empty fields, except for the timeout height. */
 function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
   const members = [
     ["sequence", numberJson(sequence)],

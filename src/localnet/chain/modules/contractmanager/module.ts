@@ -18,9 +18,9 @@ import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts
 import * as keeper from "./keeper.ts";
 
 export interface ContractManagerModule extends ChainModule {
-  /** Runs this module's custom message from a contract. Returns undefined for any other message. */
+  /** Runs this module's custom message from a contract, or returns undefined for any other message. */
   readonly handleCustomMessage: CustomMessageHandler;
-  /** Calls contracts with the results of their transfers. */
+  /** Middleware that reports a transfer's outcome to the contract that sent the transfer. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
@@ -86,7 +86,7 @@ function resubmitFailure(
   keeper.failures.delete(context, failure);
 }
 
-/** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. */
+/** Runs a contract's custom message `{"resubmit_failure":{"failure_id":1}}`. */
 function runResubmission(
   context: Context,
   sender: string,
@@ -106,7 +106,7 @@ function runResubmission(
   };
 }
 
-/** Reads a failure through the query, so the error text contains a gRPC status instead of a registered error. */
+/** Reads a failure with the query handler, so that a missing failure's error text is a gRPC status, not a registered error. */
 function requireFailure(
   context: Context,
   address: string,
@@ -125,7 +125,7 @@ function requireFailure(
 
 const MAX_LIMIT = 100n;
 
-/** Creates the query handlers. The query paths start with the chain's name. */
+/** Creates the query handlers, whose paths start with the chain's name. */
 function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandler[] {
   /** Lists a contract's failures, or the failures of all contracts if no address is given. */
   const listFailures = (context: Context, { address, pagination }: wire.QueryFailuresRequest) => {

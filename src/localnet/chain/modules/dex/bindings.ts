@@ -140,7 +140,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
   }),
 };
 
-/** Runs a contract's dex message, e.g. `{"dex":{"deposit":{…}}}`. Returns undefined for messages to other modules. */
+/** Runs a contract's dex message, such as `{"dex":{"deposit":{…}}}`. Returns undefined for messages to other modules. */
 export function handleDexMessage(
   context: Context,
   sender: string,
@@ -167,7 +167,7 @@ function integers(fields: JsonField, name: string): string[] {
   return fields.member(name).elements().map(integer);
 }
 
-/** Reads a signed integer. Only JSON numbers are accepted, not strings. */
+/** Reads a signed integer from a JSON number, and rejects a string. */
 function signed(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an integer");
   return field.asInt64();
@@ -208,7 +208,7 @@ function expiration(field: JsonField): tx.MsgPlaceLimitOrder["expirationTime"] {
   return field.isPresent() ? { seconds: BigInt.asIntN(64, asUintNumber(field)), nanos: 0 } : undefined;
 }
 
-/** Reads a price such as "1.5" or "15e-1". An empty string means no price. */
+/** Reads a price such as "1.5" or "15e-1", where an empty string means no price. */
 function limitPrice(price: string): string {
   if (price === "") return "";
   try {

@@ -80,7 +80,7 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** A limit order's result. `shares` is undefined if no part of the order was placed on the book. */
+/** The result of placing a limit order. `shares` is undefined if no part of the order was placed on the book. */
 export interface OrderFacts {
   readonly limitTick: bigint;
   readonly minAveragePrice: PrecDec;
@@ -90,7 +90,7 @@ export interface OrderFacts {
   readonly swapped: SwapAmounts;
 }
 
-/** Event for a placed limit order. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
+/** Creates the event for a placed limit order. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
 export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -149,8 +149,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * Event for a cancelled order. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount. In the deployed
- * module, `AmountOut` lists both coins.
+ * Creates the event for a cancelled limit order. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount. In the
+ * deployed module, `AmountOut` lists both coins.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -204,8 +204,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// The attribute lists are written out without spreads, because V8 grows a list with spreads step by step, and events account for
-// much of a message's allocations.
+// The attribute lists avoid spreads, because V8 grows such arrays step by step, and events account for many of a message's
+// allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
@@ -215,10 +215,7 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 /** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/**
- * Returns a side's attributes, which every update event needs. Cached on the id object, because a side's records share a few id
- * objects.
- */
+/** Returns a side's attributes, which every update event needs. Cached on the id object, which many records of a side share. */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -231,13 +228,13 @@ const attributesOf = cachedOn("attributes of the side", (tradePairId: types.Trad
 const TICK_UPDATE = attribute("action", "TickUpdate");
 const TRANCHE_USER_UPDATE = attribute("action", "TrancheUserUpdate");
 
-/** The amounts of the swap that changed a record. */
+/** Input and output amounts of the swap that changed a pool side or tranche. */
 export interface SwapAmounts {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
 }
 
-/** The fields of a saved record that its update event contains. `identity` distinguishes the record from others at its tick. */
+/** The part of a saved record that goes into an update event. `identity` distinguishes the record from others at its tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;

@@ -108,7 +108,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's entire state. Importing the export with {@link initGenesis} restores an identical store. */
+/** Exports the module's entire state, from which {@link initGenesis} restores an identical store. */
 export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
@@ -156,7 +156,7 @@ interface SeedBalance {
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
-  /** Default: the `specification` profile. */
+  /** The chain's profile; `specification` by default. */
   readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];

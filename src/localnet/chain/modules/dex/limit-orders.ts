@@ -20,7 +20,7 @@ import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 /** Gas that an expiring order pays in advance for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
+/** A limit order's tick and price limits. `price` is the tick's price, in units of token in per unit of token out. */
 interface Limit {
   readonly tick: bigint;
   readonly price: decimal.PrecDec;
@@ -62,7 +62,7 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
   );
 }
 
-/** Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages") or the tick's price. */
+/** Returns a limit order's price limits. The minimum average price defaults to the limit price (dex.md, "Messages") or the tick's price. */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
@@ -116,8 +116,8 @@ interface MakerScope {
 }
 
 /**
- * Places an order's remainder. If nothing is placed, the returned shares are undefined, but the order still gets a tranche key,
- * as in the deployed module.
+ * Places an order's remainder on the book. If nothing is placed, the returned shares are undefined, but the order still gets a
+ * tranche key, as in the deployed module.
  */
 function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope) {
   const { tokenIn, tokenOut, amountIn, orderType, receiver } = request;
@@ -145,7 +145,7 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Returns an order's tranche. Expiring orders get a new tranche; others can join a tranche that has not been traded against. */
+/** Returns the tranche for an order. Expiring orders get a new tranche; others can join a tranche that has not been traded against. */
 function trancheFor(
   context: Context,
   chainName: string,
@@ -178,8 +178,8 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
 }
 
 /**
- * Counts a JIT order. Throws dex/1156 if the count equals the limit. As in the deployed module, a count above a lowered limit
- * passes.
+ * Counts a JIT order. Throws dex/1156 if the count equals the limit. As in the deployed module, the check passes if the count
+ * already exceeds a limit that was lowered.
  */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
@@ -231,7 +231,7 @@ export function withdrawFilled(
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
-/** Withdraws a user's filled part. In an inactive tranche, withdraws everything and closes the position even if dust remains. */
+/** Withdraws an order's filled part. In an inactive tranche, withdraws everything and closes the position even if dust remains. */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };

@@ -62,8 +62,8 @@ export function deposit(
 }
 
 /**
- * Returns whether a failed position fails the message. For a position behind enemy lines, `failTxOnBel` decides. Any other
- * failure fails the message only in the deployed module.
+ * Returns whether a failed position fails the message. For a position behind enemy lines (see {@link isBehindEnemyLines}),
+ * `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
  */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
@@ -74,7 +74,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
   return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
-/** Returns a position with token0 first. If the message lists token1 first, swaps the amounts and negates the tick. */
+/** Converts a deposit to a position with token0 first. If the message lists token1 first, swaps the amounts and negates the tick. */
 function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, anyFee: boolean): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
@@ -87,7 +87,7 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, any
   };
 }
 
-/** Runs a position on its own state layer, which is discarded if the position fails. */
+/** Deposits a position on a separate state layer, which is discarded if the deposit fails. */
 function tryPosition(context: Context, position: Position, keepers: types.DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
@@ -202,7 +202,7 @@ function swapOnDeposit(context: Context, chainName: string, position: Position):
   return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
 }
 
-/** Swaps one offered token. Returns undefined if nothing was swapped. */
+/** Swaps one offered token, or returns undefined if nothing can be swapped. */
 function swapToken(
   context: Context,
   chainName: string,
@@ -337,7 +337,7 @@ interface Payout {
   readonly receiver: string;
 }
 
-/** Pays out token0, then token1. */
+/** Sends the withdrawn coins to the receiver, first token0 and then token1. */
 function payOut(
   context: Context,
   { pairId, totals, receiver }: Payout,

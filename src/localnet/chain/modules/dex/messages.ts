@@ -210,7 +210,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** Checks each hop of a route. Like the deployed module, requires two characters per hop instead of two hops per route. */
+/** Checks each hop of a multi-hop route. Like the deployed module, requires two characters per hop instead of two hops per route. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -234,7 +234,7 @@ function checkParties(
   checkAddress(receiver, "receiver", prefix);
 }
 
-/** Checks a bech32 address. `role` names the address in the error text. */
+/** Throws unless `text` is a bech32 address with this prefix. `role` names the address in the error text. */
 function checkAddress(text: string, role: string, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, text);

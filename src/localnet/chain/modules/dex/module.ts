@@ -88,14 +88,14 @@ function purge(context: Context, chainName: string, expiration: Expiration): voi
   context.emit(tickCount(chainName, { action: "dec", kind: "limit_order", isExpiring: true, pair }));
 }
 
-/** A message's stateless checks and its execution. */
+/** The stateless checks and the execution of one message type. */
 interface Operation<Message, Request, Response> {
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations of the six user messages. The simulations also run these operations. */
+/** Operations of the six user messages, which the simulations also run. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },

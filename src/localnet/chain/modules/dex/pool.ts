@@ -44,9 +44,7 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/**
- * Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt.
- */
+/** Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored but rebuilt. */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -79,12 +77,12 @@ export function poolOfReserves(context: Context, reserves: types.PoolReserves): 
   return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
 }
 
-/** Returns whether the maker sells token1. */
+/** Returns whether this is a pair's token1 side, where the maker sells token1. */
 export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): boolean {
   return takerDenom < makerDenom;
 }
 
-/** Adds a missing side. As in the deployed module, the missing side takes its opposite price from the existing side. */
+/** Rebuilds a missing pool side. As in the deployed module, this side takes its opposite price from the existing side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,
@@ -119,26 +117,26 @@ function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bi
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns a copy with new reserves. Listing the fields is faster than a spread. */
+/** Returns a copy of a pool side with new reserves. Listing the fields is faster than a spread. */
 export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** The swap that changed a pool. `isUpper` is true if the swap bought from the token1 side. */
+/** Amounts of the swap that changed a pool. `isUpper` is true if the swap bought from the token1 side. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
 
-/** Writes both sides, the token0 side first. A side without reserves is deleted. */
+/** Writes both sides of a pool, the token0 side first, and deletes a side without reserves. */
 export function savePool(context: Context, chainName: string, pool: PoolSides, swap?: PoolSwap): void {
   saveSide(context, chainName, pool.lower, swap?.isUpper === false ? swap : undefined);
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
 /**
- * Saves one side of a pool. As in the deployed module, saving an empty side decrements the count even if the side was already
- * empty.
+ * Saves one side of a pool. As in the deployed module, saving an empty side emits a decrement of the record count even if the
+ * side was already empty.
  */
 function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
@@ -193,7 +191,7 @@ function calcShares(
   const existing = valueOf(reserves, price);
   // The first deposit gets one share per unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // The earlier owners earn the fee, because it raises the pool's value without new shares. Rounding down favours them too.
+  // Earlier owners earn the fee, which raises the pool's value without new shares. Rounding shares down also favours earlier owners.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 

@@ -10,8 +10,8 @@ const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of the ticks from 0 up. Each price is the previous price times 1.0001, rounded. The table grows on demand, so a chain
- * only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
+ * Prices of the ticks from 0 upwards, by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand,
+ * so a chain only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
@@ -46,7 +46,7 @@ export function isPriceInRange(price: decimal.PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
 
-/** Returns the tick for a price. Throws dex/1160 if the price is out of bounds. */
+/** Converts a price to a tick index. Throws dex/1160 if the price is out of bounds. */
 export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
   if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
   return price < decimal.PREC_ONE

@@ -135,7 +135,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.Tra
 
 export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Returns the value. Throws QueryError 5 (not found) for undefined. */
+/** Returns `value`. Throws QueryError 5 (not found) if `value` is undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw notFound(text);
   return value;
@@ -150,9 +150,9 @@ interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
 
-/** The protobuf type of the records under a prefix. */
+/** The protobuf type of the records that are stored under a prefix. */
 interface RecordType<T> {
-  /** The type's canonical full name. */
+  /** The protobuf type's full name in the canonical package, `neutron`. */
   readonly name: string;
   readonly type: { decode(bytes: Uint8Array): T };
 }

@@ -15,12 +15,12 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Buffer size. The largest record has denominations and addresses of 128 bytes, and six numbers of up to 105 digits. */
+/** Write buffer size in bytes. The largest record has denominations and addresses of 128 bytes, and six numbers of up to 105 digits. */
 const CAPACITY = 4096;
 
 /**
  * Writes protobuf into a buffer that all records reuse. The general-purpose writer is several times slower, and each swap writes
- * several order book records. Texts must be ASCII (see {@link isAscii}).
+ * several order book records. The writer accepts only ASCII texts (see {@link isAscii}).
  */
 function createProtoWriter() {
   const buffer = new Uint8Array(CAPACITY);
@@ -87,8 +87,8 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Caches the decoded record on its byte array. A store returns the same array until the value is written again, so a decoded
- * record is never older than its bytes. Records are never modified.
+ * Caches the decoded record on its byte array. A store returns the same array until the value is written again, so a decoded record is
+ * never older than its bytes. Do not modify a decoded record, because later reads return the same object.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = createObjectSlot<Uint8Array, T>("decoded record");
@@ -190,7 +190,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Cached on the key object, which all versions of a side share. A swap changes the reserves but rarely the prices. */
+/** Encodings, cached on the key object, which a side's versions share. A swap changes the reserves but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {

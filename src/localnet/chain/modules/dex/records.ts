@@ -23,7 +23,7 @@ export function toWireReserves(record: types.PoolReserves): WirePoolReserves {
   };
 }
 
-/** Converts one side of a pool from protobuf. Throws if a number is malformed. */
+/** Converts one side of a pool from protobuf. Throws if one of its numeric strings is malformed. */
 function fromWireReserves(wire: WirePoolReserves): types.PoolReserves {
   return {
     key: {
@@ -57,7 +57,7 @@ export function toWireTranche(record: types.Tranche): LimitOrderTranche {
   };
 }
 
-/** Converts a tranche from protobuf. Throws if a number is malformed. */
+/** Converts a tranche from protobuf. Throws if one of its numeric strings is malformed. */
 export function fromWireTranche(wire: LimitOrderTranche): types.Tranche {
   return {
     key: {
@@ -88,7 +88,7 @@ export function toWireTrancheUser(record: types.TrancheUser): LimitOrderTrancheU
   };
 }
 
-/** Converts a user's position in a tranche from protobuf. Throws if a number is malformed. */
+/** Converts a user's position in a tranche from protobuf. Throws if a numeric string is malformed. */
 export function fromWireTrancheUser(wire: LimitOrderTrancheUser): types.TrancheUser {
   return {
     tradePairId: wire.tradePairId ?? NO_PAIR,
@@ -124,7 +124,7 @@ export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
 
-/** Parses a number that protobuf carries as text. Empty text is 0. */
+/** Parses a number that protobuf carries as text, where empty text means 0. */
 function parseNumber(text: string): bigint {
   return text === "" ? 0n : parseGoBigInt(text);
 }

@@ -143,7 +143,7 @@ export const trancheUsers = createRecords(
   (context) => recordCodecs(context).trancheUser,
 );
 
-/** Expirations, ordered by time and, within the same second, by tranche key. JIT orders come first. */
+/** Expirations, ordered by time and, within the same second, by tranche key. Expirations of JIT orders come first. */
 export const expirations = createRecords(types.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
 
 export function setExpiration(context: Context, expiration: types.Expiration): void {

@@ -18,7 +18,7 @@ interface SwapRequest {
   readonly tradePairId: types.TradePairId;
   readonly amountIn: bigint;
   readonly maxAmountOut?: bigint | undefined;
-  /** Highest price, in taker units per maker unit. */
+  /** Highest price that the taker pays, in taker units per maker unit. */
   readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
@@ -34,7 +34,7 @@ type Liquidity =
 
 /**
  * Swaps against the book, best price first, and emits the gas used. The deployed module swaps in a cache context that it always
- * writes. This module does not: a failure drops the message's or route's branch.
+ * writes back. This module needs none, because a failure drops the state branch of the message or route.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -103,7 +103,7 @@ interface Remaining {
 function take(context: Context, chainName: string, liquidity: Liquidity, want: Remaining): SwapAmounts {
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
-  // Round the output down and the input up. Both favour the maker, so no sequence of trades can drain a record.
+  // Round the output down and the input up. Both roundings favour the maker, so no sequence of trades can drain a record.
   const affordable = minInt(
     reserves,
     decimal.truncatePrec(decimal.quoPrec(decimal.precFromInt(want.remaining), price)),
@@ -119,7 +119,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** Swaps against a pool. The input is added to the opposite side; the distance between the two sides' ticks is the fee. */
+/** Returns a pool after a swap. The input is added to the opposite side; the distance between the two sides' ticks is the fee. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -194,7 +194,7 @@ function chooseRoute(
     : firstRoute(context, chainName, request);
 }
 
-/** State shared by all routes of a message. */
+/** State that all routes of a MsgMultiHopSwap share. */
 interface RouteScope {
   readonly request: MultiHopRequest;
   /** Route prefixes whose swaps have been charged. Another route with the same prefix is not charged for these swaps again. */
@@ -246,7 +246,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Returns a route's output. Throws for a one-token route, for which Go dereferences a nil pointer. */
+/** Returns the coin that a route pays out. Throws for a one-token route, for which Go dereferences a nil pointer. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;

@@ -116,7 +116,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   };
 }
 
-/** Calculates a user's unfilled maker amount. */
+/** Calculates a user's share of the tranche's unfilled maker amount, rounded down. */
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
@@ -133,7 +133,7 @@ function filledRatio(tranche: Tranche): decimal.PrecDec {
   return minInt(decimal.quoPrecInt(filledAmount(tranche), tranche.totalMaker), decimal.PREC_ONE);
 }
 
-/** Removes reserves from a tranche. Throws dex/1170 if the tranche does not have enough. */
+/** Returns a copy of a tranche with reduced reserves. Throws dex/1170 if the tranche's reserves are too small. */
 export function takeReserves(
   tranche: Tranche,
   out: { readonly maker: bigint; readonly taker: bigint },
@@ -145,7 +145,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a copy with new amounts. Listing the fields is faster than a spread. */
+/** Returns a copy of a tranche with new amounts. Listing the fields is faster than a spread. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,

@@ -8,7 +8,7 @@ import { createRecentCache } from "../../../../platform/base/caches.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
 
-/** Two denominations, in byte order. */
+/** A pair of denominations, with token0 before token1 in byte order. */
 export interface PairId {
   readonly token0: string;
   readonly token1: string;
@@ -32,7 +32,7 @@ export interface PoolReserves {
   readonly reserves: bigint;
   readonly priceTakerToMaker: PrecDec;
   readonly priceOppositeTakerToMaker: PrecDec;
-  /** Taker units per maker unit. */
+  /** Price in taker units per maker unit. */
   readonly makerPrice: PrecDec;
 }
 
@@ -43,7 +43,7 @@ export interface Pool {
   readonly upper: PoolReserves;
 }
 
-/** Identifies a pool. `tick` is the normalized centre. */
+/** Identifies a pool by its pair, normalized centre tick and fee. */
 export interface PoolKey {
   readonly pairId: PairId;
   readonly tick: bigint;
@@ -57,14 +57,14 @@ export interface TrancheKey {
   readonly trancheKey: string;
 }
 
-/** Limit orders at one price. */
+/** Limit orders that share one price and are filled together. */
 export interface Tranche {
   readonly key: TrancheKey;
   readonly reservesMaker: bigint;
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /** Nanoseconds since the Unix epoch. JIT orders have Go's zero time; undefined means that the tranche does not expire. */
+  /** Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time; undefined means that the tranche does not expire. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -153,7 +153,7 @@ function encodeTick(tick: bigint): Uint8Array {
 /** Keys for one side of a pair, and the key range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
-  /** The key, including {@link TICK_LIQUIDITY_PREFIX}. */
+  /** The side's key, including {@link TICK_LIQUIDITY_PREFIX}. */
   readonly path: Uint8Array;
   readonly end: Uint8Array | undefined;
 }
@@ -172,12 +172,12 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
   return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 });
 
-/** Returns the common part of one side's keys, without the store prefix. Do not modify the array. */
+/** Returns the common part of one side's keys, without the store prefix. Callers must not modify the shared array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
 
-/** Returns the key bounds of a side's active records. Do not modify the arrays. */
+/** Returns the key bounds of a side's active records. Callers must not modify the shared arrays. */
 export function sideRange(tradePairId: TradePairId): KeyRange {
   const { path, end } = sideKeys(tradePairId);
   return [path, end];
@@ -188,7 +188,7 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Returns a pool side's complete key, cached on the key object, which all versions share. Do not modify the array. */
+/** Returns a pool side's complete key, cached on the key object, which all versions share. Callers must not modify the array. */
 export const poolReservesPath = cachedOn("path of a side", (key: PoolReservesKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key))),
 );
@@ -198,7 +198,7 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Returns an active tranche's complete key, cached on the key object. Do not modify the array. */
+/** Returns an active tranche's complete key, cached on the key object. Callers must not modify the cached array. */
 export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, trancheRef(key))),
 );
@@ -208,7 +208,7 @@ type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 /** Caches key bounds, because every order iterates over the tranches at its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
-/** Returns the key bounds of the active tranches at one tick. Do not modify the arrays. */
+/** Returns the key bounds of the active tranches at one tick. Callers must not modify the shared arrays. */
 export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   const create = (): KeyRange => {
     const start = cacheKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
@@ -228,7 +228,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
 /** Caches the last path, because a message reads a user's position and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
-/** Returns the complete key of a user's position in a tranche. Do not modify the array. */
+/** Returns the complete key of a user's position in a tranche. Callers must not modify the cached array. */
 export function trancheUserPath({ address, trancheKey }: TrancheUserKey): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
   const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
@@ -252,7 +252,7 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 }
 
 interface PoolPlace {
-  /** The complete key for the pool's id. */
+  /** The complete store key under which the pool's id is stored. */
   readonly idPath: Uint8Array;
   /** The key of the pool's token1 side. The side's path and the opposite side's key are cached on this object. */
   readonly upper: PoolReservesKey;
@@ -260,7 +260,7 @@ interface PoolPlace {
 
 const places = createRecentCache<string, PoolPlace>(16_384);
 
-/** Returns the keys of a pool's id and token1 side. Do not modify the array. */
+/** Returns the keys of a pool's id and token1 side. Callers must not modify the cached keys. */
 export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace => {
   const { pairId, tick, fee } = key;
   const create = (): PoolPlace => {
@@ -271,7 +271,7 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/** Formats a time's whole seconds in base 36, preceded by the digit count. Go's zero time becomes "10". */
+/** Formats a time's whole seconds in base 36, preceded by the digit count. Go's zero time (year 1) is formatted as "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

@@ -201,9 +201,7 @@ function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
   );
 }
 
-/**
- * Moves the offer to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if the offer is below the node's price.
- */
+/** Moves the fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if the fee is below the node's minimum. */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -277,7 +275,7 @@ function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
 interface SettleDeps extends FeeDeps {
-  /** Module account that receives the fees. */
+  /** Module account that receives the fee for the gas used. */
   readonly feeRecipient: string;
 }
 
@@ -328,7 +326,7 @@ function positive(coin: money.Coin): readonly money.Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
-/** Adds the gas to the current block's total. Fails the transaction if the total would exceed the block's maximum. */
+/** Adds a transaction's gas to the current block's total. Fails the transaction if the total would exceed the block's maximum. */
 function countGas(context: Context, state: market.State, gas: bigint, params: market.Params): void {
   const next = market.addUtilization(state, gas, params);
   if ("exceeded" in next) {
@@ -348,7 +346,7 @@ export const storedState = collections.createRequiredItem(
 /** Height up to which no fee is charged, as decimal text; -1 if fees are charged from the first block. */
 export const enabledHeight = collections.createItem(MODULE_NAME, Uint8Array.of(3), collections.integerCodec);
 
-/** Price per unit of gas. */
+/** Price of one unit of gas in a denomination. */
 export interface GasPrice {
   readonly denom: string;
   readonly amount: Dec18;

@@ -5,7 +5,7 @@ import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 
-/** Name of the module and its key in `app_state`. The module has no store. */
+/** Name of the module, which has no store, and the module's key in `app_state`. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
@@ -34,7 +34,7 @@ export function createGenutilModule(
   };
 }
 
-/** Returns the genesis transactions as JSON. Throws `GenesisError` if the module's genesis is malformed. */
+/** Returns the genesis transactions as unparsed JSON values. Throws `GenesisError` if the module's genesis is malformed. */
 function genesisTxs(json: JsonValue | undefined): readonly unknown[] {
   if (json === undefined) return [];
   if (!isRecord(json)) throw new GenesisError(PATH, "expected an object");

@@ -36,7 +36,7 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       const canceledTime = nsToTimestamp(context.timeNs);
       return { proposalId, canceledTime, canceledHeight: context.height };
     },
-    // The messages below can only be sent by a proposal.
+    // Only a proposal can send the messages below.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
@@ -144,7 +144,7 @@ function submitProposal(
   return proposal.id;
 }
 
-/** If the metadata is JSON with a title and a summary, requires both to match the proposal's. Any other metadata is accepted. */
+/** If the metadata is JSON with a title and a summary, requires both to match the proposal's. Metadata in any other format is accepted. */
 function requireMetadata({ metadata, title, summary }: keeper.Draft): void {
   const given = metadataOf(metadata);
   if (given === undefined) return;

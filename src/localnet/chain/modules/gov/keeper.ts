@@ -31,23 +31,23 @@ export interface GovDeps {
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec(gov.Proposal);
-/** Proposals by id. Key: `0x00 | id (8 bytes)`. */
+/** Proposals by id. The key is 0x00 and the id, 8 bytes big-endian. */
 export const proposals = createMap(keys.MODULE_NAME, Uint8Array.of(0x00), uint64Codec, proposalCodec);
-/** Ids of proposals in their voting period. Key: `0x01 | end of voting | id`. */
+/** Ids of proposals in their voting period. The key is 0x01, the period's end and the proposal id. */
 export const activeQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x01), bytesCodec, uint64Codec);
-/** Ids of proposals in their deposit period. Key: `0x02 | end of deposits | id`. */
+/** Ids of proposals in their deposit period. The key is 0x02, the period's end and the proposal id. */
 export const inactiveQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x02), bytesCodec, uint64Codec);
 export const nextProposalId = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
 /** Marks each proposal in its voting period with the byte 01. Key: `0x04 | id`. */
 const votingPeriod = createMap(keys.MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
-/** Deposits by proposal and depositor. Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
+/** Deposits by proposal and depositor. The key is 0x10, the proposal id and the depositor's length-prefixed address. */
 export const deposits = createMap(
   keys.MODULE_NAME,
   Uint8Array.of(0x10),
   bytesCodec,
   messageCodec(gov.Deposit),
 );
-/** Votes by proposal and voter. Key: `0x20 | id | lp(voter)`. */
+/** Votes by proposal and voter. The key is 0x20, the proposal id and the voter's length-prefixed address. */
 export const votes = createMap(keys.MODULE_NAME, Uint8Array.of(0x20), bytesCodec, messageCodec(gov.Vote));
 export const constitution = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x31), textCodec, "");
 
@@ -59,7 +59,7 @@ export function setProposal(context: Context, proposal: gov.Proposal): void {
   proposals.set(context, proposal.id, proposal);
 }
 
-/** Returns a proposal. Throws an unregistered error for an unknown id. */
+/** Returns a proposal, or throws an unregistered error for an unknown id. */
 export function requireProposal(context: Context, id: bigint): gov.Proposal {
   const proposal = proposals.get(context, id);
   if (proposal !== undefined) return proposal;
@@ -78,7 +78,7 @@ export function deleteProposal(context: Context, proposal: gov.Proposal): void {
   proposals.delete(context, proposal.id);
 }
 
-/** A proposal that has no id yet. */
+/** A new proposal, which has no id yet. */
 export interface Draft {
   readonly messages: readonly Any[];
   readonly metadata: string;
@@ -153,7 +153,7 @@ function requireRunnable(
   );
 }
 
-/** Checks a new proposal's initial deposit. Throws `ModuleError`. */
+/** Requires an initial deposit of the minimum size, in allowed denominations only. Throws `ModuleError`. */
 export function checkInitialDeposit(
   params: gov.Params,
   deposit: readonly money.Coin[],
@@ -241,7 +241,7 @@ function requireRatioOf(
   );
 }
 
-/** Returns a fraction of each coin, rounded down. */
+/** Multiplies each coin's amount by `ratio`, rounded down. */
 function partsOf(coins: readonly money.Coin[], ratio: Dec18): readonly money.Coin[] {
   return money.mapAmounts(coins, (amount) => truncateDec18(mulDec18(amount * DEC18_ONE, ratio)));
 }

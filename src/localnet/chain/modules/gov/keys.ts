@@ -16,7 +16,7 @@ export function partKey(id: bigint, address: Uint8Array): Uint8Array {
   return concat(uint64BigEndian(id), lengthPrefixed(address));
 }
 
-/** Encodes the key of a queue entry, without its prefix: `time (29 bytes) | id`. */
+/** Encodes the key of a queue entry without its prefix: the time (29 bytes) and the proposal id. */
 export function queueKey(timeNs: bigint, id: bigint): Uint8Array {
   return concat(timeKey(timeNs), uint64BigEndian(id));
 }

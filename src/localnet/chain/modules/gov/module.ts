@@ -97,7 +97,7 @@ function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Prop
   return proposal.finalTallyResult;
 }
 
-/** Lists the proposals that match all filters. An absent filter matches every proposal. */
+/** Lists the proposals that match all filters, where an absent filter matches every proposal. */
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
@@ -113,7 +113,7 @@ function queryProposals(
   return { proposals: page.items, pagination: page.pagination };
 }
 
-/** `params` always contains all parameters. The separate parts from earlier SDK releases are only set on request. */
+/** The response's `params` always contains all parameters. The separate parts from earlier SDK releases are only set on request. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
@@ -134,7 +134,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
-/** Stores the genesis state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
+/** Stores the module's genesis. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${MODULE_NAME}`;
@@ -158,7 +158,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
 function addStoredProposal(context: Context, proposal: v1.Proposal, startingId: bigint): void {
   if (proposal.id === 0n || proposal.id >= startingId)
     throw new Error(
-      `expected an id from 1 to below starting_proposal_id (${startingId}), got ${proposal.id}`,
+      `expected an id of at least 1 and below starting_proposal_id (${startingId}), got ${proposal.id}`,
     );
   if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
   keeper.setProposal(context, proposal);
@@ -193,7 +193,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields. */
+/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the v1 fields. */
 function legacyQueries(queries: ServedQueries<typeof wire.Query>): QueryFunctions<typeof legacy.Query> {
   return {
     Proposal: (context, request) => {

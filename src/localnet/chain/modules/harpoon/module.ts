@@ -51,8 +51,8 @@ export function createHarpoonModule(
 }
 
 /**
- * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"). Only the authority may send this message.
- * As in Go, the contract address is checked before the authority.
+ * Handles MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), which only the authority may send. As in
+ * Go, the contract address is checked before the authority.
  */
 function manageHookSubscription(
   context: Context,
@@ -68,8 +68,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics if the subscription is missing; here,
- * the message fails with an error.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics if the subscription is missing; on this
+ * chain, the message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -181,10 +181,7 @@ const hookTypeCodec: Codec<number> = {
   decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
 };
 
-/**
- * Key prefix of the subscriptions: `subscriptions | hook type (4 bytes, big-endian)`. The value is an encoded
- * `HookSubscriptions`.
- */
+/** Prefix of the keys under which `HookSubscriptions` are stored. The rest of a key is the hook type, 4 bytes big-endian. */
 const subscriptionsKey = utf8("subscriptions");
 const subscriptions = createMap(
   MODULE_NAME,
@@ -193,7 +190,7 @@ const subscriptions = createMap(
   messageCodec(HookSubscriptions),
 );
 
-/** Finds a hook type's record. As in Go, checks that the record exists before reading it; both accesses consume gas. */
+/** Finds the subscriptions to a hook type. As in Go, checks the record's existence before the read; both accesses consume gas. */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
@@ -243,7 +240,7 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
 /** Prefix of hook type names. The rest of the name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
-/** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws its error. */
+/** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws the contract's error. */
 export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**

@@ -23,7 +23,7 @@ import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 /** Name of the module, its store, its error codespace and its event attribute. */
 const MODULE_NAME = "rate-limited-ibc";
 
-/** `contract_address`: the contract that limits transfers. Empty by default, which leaves transfers unlimited. */
+/** `contract_address` is the contract that limits transfers. An empty address (the default) leaves transfers unlimited. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x01),
@@ -42,7 +42,7 @@ const ErrRateLimitExceeded = register(2, "rate limit exceeded");
 const ErrBadMessage = register(3, "bad message");
 const ErrContractError = register(4, "contract error");
 
-/** A receiver of this many bytes or more is refused. */
+/** A packet whose receiver has this many bytes or more is refused. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
@@ -73,7 +73,7 @@ function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCM
   };
 }
 
-/** Throws if the contract refuses a packet. Packets that are not transfers are not limited. */
+/** Throws if the contract refuses a packet. Packets that are not transfers always pass. */
 function requireAllowed(context: Context, packet: ics4.OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -183,8 +183,8 @@ function undo(
 }
 
 /**
- * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or
- * fails for any reason, or an unregistered error if the address or the data is invalid.
+ * Calls the contract, which checks a packet against its limits and counts it. Throws `ModuleError`: rate-limited-ibc/2 if the
+ * contract rejects the packet or fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 function checkLimits(
   context: Context,
@@ -227,8 +227,8 @@ const OMITTED = "omitted";
 
 /**
  * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
- * specification's order. As in Go, empty strings in the data and zero heights are omitted. All digits of 64-bit numbers are
- * printed.
+ * specification's order. As in Go, empty strings in the data and zero heights are omitted. 64-bit numbers are printed with all
+ * their digits.
  */
 export function limiterMessage(
   call: LimiterCall,
@@ -277,7 +277,7 @@ export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLi
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    // An empty address removes the limits.
+    // An empty contract address removes the limits.
     messages: messageHandlers(
       Msg,
       {

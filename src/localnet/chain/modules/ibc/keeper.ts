@@ -28,7 +28,7 @@ export interface IbcKeeper {
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /** Verifies a header and stores its consensus state. A conflicting header freezes the client instead. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
-  /** Sends an application's packet. Throws `ModuleError`. */
+  /** Sends a packet from an application's channel and returns its sequence. Throws `ModuleError`. */
   readonly sendPacket: ICS4Wrapper["sendPacket"];
   /** Returns the sequence of the next packet to send on a channel, or undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;

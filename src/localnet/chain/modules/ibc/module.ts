@@ -193,7 +193,7 @@ function entriesOf(genesis: JsonField, list: string, clientId: string): readonly
     .filter((entry) => entry.member("client_id").required().asText() === clientId);
 }
 
-/** A client in genesis format. `metadata` contains all other entries of the client's store. */
+/** A client in genesis format. `metadata` contains the client's store entries other than client and consensus states. */
 interface ExportedClient {
   state: JsonValue;
   readonly consensus: JsonObject[];
@@ -232,14 +232,14 @@ function consensusStateJson(key: string, value: Uint8Array): JsonObject | undefi
   };
 }
 
-/** Genesis lists that contain packet entries. */
+/** Genesis lists that contain packet entries, with each entry's name in the store. */
 const PACKET_LISTS: readonly (readonly [list: string, name: keys.PacketEntryName])[] = [
   ["acknowledgements", "acks"],
   ["commitments", "commitments"],
   ["receipts", "receipts"],
 ];
 
-/** Genesis lists that contain channel sequences. */
+/** Genesis lists that contain channel sequences, with each sequence's name in the store. */
 const SEQUENCE_LISTS: readonly (readonly [list: string, name: keys.SequenceName])[] = [
   ["send_sequences", "nextSequenceSend"],
   ["recv_sequences", "nextSequenceRecv"],
@@ -288,7 +288,7 @@ function initSequences(context: Context, list: JsonField, name: keys.SequenceNam
   }
 }
 
-/** Checks a channel's ids. As in ibc-go, the channel of a packet entry need not exist. */
+/** Throws if a channel's ids are invalid. As in ibc-go, the channel of a packet entry need not exist. */
 function validateEnd({ portId, channelId }: ChannelEndpoint): void {
   validatePortId(portId);
   validateChannelId(channelId);

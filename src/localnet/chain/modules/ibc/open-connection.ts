@@ -86,7 +86,7 @@ export interface OpenConnectionOptions {
   /** The remote chain's first trusted header, which is not verified. */
   readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
-  /** Settings for additional clients without connections: `07-tendermint-1`, and so on. Default: none. */
+  /** Settings for additional clients (`07-tendermint-1`, and so on) without connections. Default: none. */
   readonly moreClients?: readonly ClientSettings[];
   readonly ownChainId: string;
   /** This chain's genesis time, in nanoseconds since the Unix epoch. */
@@ -94,8 +94,8 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
- * ids are the same. There is no handshake, so the counterparty's genesis may define the other end.
+ * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's client
+ * and connection must have the same ids. No handshake takes place, so build the counterparty's genesis in the same way.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

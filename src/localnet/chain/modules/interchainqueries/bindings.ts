@@ -77,7 +77,7 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics. */
+/** Reads a KV query's list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics. */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()
@@ -109,8 +109,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries by owners and connection. An empty filter matches every query. Returns all matches or, with the `deployed`
- * profile, only one page, as the gRPC query does. Like the deployed binding, panics if `pagination` is missing.
+ * Lists queries by owners and connection; an empty filter matches every query. Returns all matches or, with the `deployed` profile,
+ * only one page, as the gRPC query does. Like the deployed binding, panics if `pagination` is missing.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -142,7 +142,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/** Prints a query result. Like Go's `omitempty`, omits empty and zero members, but never the key or value. */
+/** Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members, but never the key or value. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

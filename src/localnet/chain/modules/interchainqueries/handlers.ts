@@ -15,7 +15,7 @@ import { tryParseAddress } from "../../runtime/address.ts";
 import { validateTransactionsFilter } from "./tx-queries.ts";
 
 /**
- * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the current
+ * Handles MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the current
  * deposit and submit timeout even if the parameters change later.
  */
 export function registerQuery(
@@ -57,7 +57,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest. Zero and empty fields leave the current values unchanged. A stored result stays readable. */
+/** Handles MsgUpdateInterchainQueryRequest. Zero and empty fields leave the current values unchanged, and a stored result is kept. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<wire.MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -83,7 +83,7 @@ export function updateQuery(
   context.emit(queryUpdated(keepers.chainName, updated));
 }
 
-/** MsgRemoveInterchainQueryRequest. The query's deposit is paid to the sender, who need not be the query's owner. */
+/** Handles MsgRemoveInterchainQueryRequest. The query's deposit is paid to the sender, who need not be the query's owner. */
 export function removeQuery(
   context: Context,
   message: wire.MsgRemoveInterchainQueryRequest,
@@ -125,8 +125,8 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 /**
  * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may do so once the submit
  * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5).
- * With a huge timeout, other accounts never may, because sums are exact. On the deployed chain, uint64 sums wrap around, so with
- * a huge timeout, any account may remove the query immediately.
+ * With a huge timeout, other accounts can never do so, because sums are exact. On the deployed chain, uint64 sums wrap around, so
+ * with a huge timeout, any account may remove the query immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -182,12 +182,12 @@ function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   ];
 }
 
-/** Prints the keys in order, each as `<path>/<hex key>`, separated by commas. As in Go, nothing is escaped. */
+/** Prints the keys in order, each as `<path>/<hex key>`, separated by commas. As in Go, paths are not escaped. */
 function printKeys(keys: readonly KVKey[]): string {
   return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }
 
-/** Settings for the stateless checks. */
+/** Address prefix and parameters for the stateless checks. */
 interface CheckRules {
   readonly bech32Prefix: string;
   readonly params: Params;

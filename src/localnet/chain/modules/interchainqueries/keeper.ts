@@ -25,7 +25,7 @@ import {
 } from "../../store/collections.ts";
 
 export interface InterchainqueriesOptions extends ParamsModuleOptions {
-  /** Denom of the default deposit. */
+  /** Denomination of the deposit in the default parameters. */
   readonly denom: string;
 }
 
@@ -66,7 +66,7 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 export const MODULE_NAME = "interchainqueries";
 
 /**
- * The module's limits and deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
+ * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
  * means.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
@@ -93,7 +93,7 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-// Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing because the
+// The module's errors, under their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing because the
 // generated encoders can encode every record that a handler builds.
 const register = errorsOf(MODULE_NAME);
 export const ErrInvalidQueryID = register(1100, "invalid query id");
@@ -141,33 +141,33 @@ const submittedTxCodec: Codec<SubmittedTx> = {
 
 /** The last assigned id; absent before the first registration. */
 export const lastId = createItem(MODULE_NAME, Uint8Array.of(0x64), uint64Codec);
-/** Registered queries by id: `0x01 | id`. */
+/** Registered queries, stored under `0x01 | query id`. */
 export const queries = createMap(
   MODULE_NAME,
   Uint8Array.of(0x01),
   uint64Codec,
   messageCodec<RegisteredQuery>(RegisteredQuery),
 );
-/** Latest results of KV queries, without proofs: `0x02 | query id`. */
+/** Latest results of KV queries, without proofs, stored under `0x02 | query id`. */
 export const results = createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
   uint64Codec,
   messageCodec<QueryResult>(QueryResult),
 );
-/** Transactions delivered to the owners of TX queries: `0x03 | query id | hash`. Values are empty. */
+/** Transactions delivered to the owners of TX queries, stored under `0x03 | query id | hash` with empty values. */
 export const submittedTxs = createMap(MODULE_NAME, Uint8Array.of(0x03), submittedTxCodec, bytesCodec);
-/** Removed TX queries whose submitted transactions have not been deleted yet: `0x04 | id`. Values are empty. */
+/** Removed TX queries whose submitted transactions have not been deleted yet, stored under `0x04 | query id` with empty values. */
 export const removedTxQueries = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
 
-/** Assigns and returns the next id. */
+/** Assigns and returns the next query id. */
 export function nextId(context: Context): bigint {
   const id = (lastId.get(context) ?? 0n) + 1n;
   lastId.set(context, id);
   return id;
 }
 
-/** Returns a query by id. Throws ErrInvalidQueryID for an unknown id. */
+/** Returns a query by id, or throws ErrInvalidQueryID for an unknown id. */
 export function getQuery(context: Context, id: bigint): RegisteredQuery {
   const query = queries.get(context, id);
   if (query === undefined) throw ErrInvalidQueryID(`there is no query with id: ${id}`);
@@ -188,7 +188,7 @@ export function deleteQuery(context: Context, query: RegisteredQuery): void {
   else markRemoved(context, query.id);
 }
 
-/** Returns a KV query's latest result. Throws ErrNoQueryResult if no result is stored. */
+/** Returns a KV query's latest result, or throws ErrNoQueryResult if no result is stored. */
 export function getResult(context: Context, id: bigint): QueryResult {
   const result = results.get(context, id);
   if (result === undefined) throw ErrNoQueryResult();
@@ -243,19 +243,19 @@ function* removedIds(context: Context): IterableIterator<bigint> {
   for (const [id] of removedTxQueries.entries(context)) yield id;
 }
 
-/** Deletes up to `budget` of a query's transactions. Returns the number deleted. */
+/** Deletes up to `budget` of a query's transactions, and returns how many were deleted. */
 function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undefined): bigint {
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, if the budget is used up, the mark stays for a later block even if no transaction is left.
+  // As in Go, if the budget is used up, the query stays marked for a later block even if no transaction is left.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }
 
 /**
- * Returns the first `count` elements, or all if `count` is undefined. Collects the elements before any deletion and does not read
- * beyond the last returned element.
+ * Returns the first `count` elements, or all if `count` is undefined. Does not read beyond the last returned element, and
+ * collects all elements before the caller deletes any.
  */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
@@ -266,7 +266,7 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
   return taken;
 }
 
-/** Lists queries in ascending order of id, filtered by owners and connection. An empty filter matches every query. */
+/** Lists queries in ascending order of id, filtered by owners and connection; an empty filter matches every query. */
 export function pageQueries(
   context: Context,
   { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,

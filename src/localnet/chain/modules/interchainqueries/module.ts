@@ -65,7 +65,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
       UpdateInterchainQuery: (context, message) => updateQuery(context, message, keepers),
       UpdateParams: keeper.moduleParams.update({
         authority: keepers.authority,
-        // Go uses ErrInvalidRequest here instead of ErrUnauthorized.
+        // For a wrong signer, Go uses ErrInvalidRequest instead of ErrUnauthorized.
         signerError: errors.ErrInvalidRequest,
         check: checkUpdate(keepers.bech32Prefix),
       }),
@@ -74,7 +74,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
   );
 }
 
-/** Creates the queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's name. */
+/** Creates the queries (chain-extension-modules.md, "Interchain queries module: queries"). Query paths start with the chain's name. */
 function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly QueryHandler[] {
   return queryHandlers(
     queryTypes.Query,
@@ -128,10 +128,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional
- * optional members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and
- * `removed_tx_queries`. Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all
- * parameters are zero. Throws `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional optional
+ * members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`.
+ * Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
+ * `GenesisError`; for an invalid query, throws `ModuleError` with the same message as in Go.
  */
 function initGenesis(
   context: Context,
@@ -151,7 +151,7 @@ function initGenesis(
   for (const id of added.removedTxQueries) keeper.markRemoved(context, id);
 }
 
-/** Exports the module's complete state. {@link initGenesis} restores the same store from it. */
+/** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
 function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
   const deployed = SCHEMA.print({ params: keeper.moduleParams.get(context), registeredQueries });
@@ -198,7 +198,7 @@ function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
 }
 
-/** Sets the last id. Like Go, writes no entry for 0, so that a new chain has the same app hash. */
+/** Sets the last assigned query id. Like Go, writes no entry for 0, so that a new chain has the same app hash. */
 function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
   const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
   const last = given ?? highest;

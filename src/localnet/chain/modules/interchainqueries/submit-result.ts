@@ -63,7 +63,7 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: keep
   );
 }
 
-/** The KV part of a submission. `clientId` identifies the light client of the query's connection. */
+/** The KV values of a MsgSubmitQueryResult. `clientId` identifies the light client of the query's connection. */
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -103,8 +103,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: kee
 }
 
 /**
- * Requires the result to be newer than the last result. A result with a greater revision is newer even if its height is lower.
- * The error message prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * Requires the result to be newer than the last result. A result with a greater revision is newer even if its height is lower. The
+ * error message prints heights in Go's formats for a struct, such as `{1 5}`, and a pointer to a struct, such as `&{1 9999}`.
  */
 function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -180,7 +180,7 @@ function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Ui
   return isAbsent ? EMPTY : value;
 }
 
-/** The TX part of a submission. `clientId` identifies the light client of the query's connection. */
+/** The block and transaction in a MsgSubmitQueryResult. `clientId` identifies the light client of the query's connection. */
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -252,8 +252,8 @@ function verifyHeaders(
 }
 
 /**
- * Prints the callback like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round. Zero
- * height members are omitted. Empty data is null, because protobuf decodes an absent field to nil.
+ * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round.
+ * Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes an absent field to nil.
  */
 function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [
@@ -265,9 +265,9 @@ function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader
 }
 
 /**
- * Calls the owner's sudo entry point. As in Go, the call shares the submission's context and gas limit, so that the writes of the
- * contract and the module are kept or dropped together. The contract's error keeps its message but gets the codespace and code
- * undefined/1, as in Go. An out-of-gas error is unchanged.
+ * Calls the sudo entry point of the contract that owns the query. As in Go, the call shares the submission's context and gas limit, so
+ * that the writes of the contract and the module are kept or dropped together. The contract's error keeps its message but gets the
+ * codespace and code undefined/1, as in Go. An out-of-gas error is rethrown unchanged.
  */
 function callOwner(
   context: Context,

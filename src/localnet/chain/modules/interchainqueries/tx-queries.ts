@@ -59,13 +59,13 @@ function itemError(item: FilterItem): string | undefined {
 function valueError(value: goJson.GoJson): string | undefined {
   if (value.kind === "string") return undefined;
   if (value.kind !== "number")
-    // "on of" is Go's own spelling.
+    // Don't correct "on of", because Go's message has the same typo.
     return `value '${goJson.printGoValue(value)}' is expected to be on of: string, number`;
   const number = Number(value.text);
   return isInt64(number) ? undefined : `value ${goJson.formatGoFloat(number)} can't be a decimal number`;
 }
 
-/** Returns whether a float64 is unchanged by conversion to int64, i.e. Go's `value == float64(int64(value))`. */
+/** Returns whether a float64 is unchanged by conversion to int64, like Go's `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -196,8 +196,8 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 }
 
 /**
- * Rejects a packed message that is not a Tendermint header, before any message runs, because Go unpacks headers while decoding
- * the transaction. An absent header is accepted.
+ * Rejects a packed message that is not a Tendermint header, before any message runs, because Go unpacks headers while decoding the
+ * transaction. A message without a header is accepted.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
@@ -206,7 +206,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 
 /**
  * Checks that `next` directly follows `header`: next height, expected validators, and `header` as the last block. Throws
- * ErrInvalidHeader if `next` does not.
+ * ErrInvalidHeader if `next` does not follow.
  */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
@@ -247,7 +247,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // A missing response fails the transaction here; the deployed chain panics.
+  // On this chain, a missing response fails the transaction; the deployed chain panics.
   if (response === undefined)
     throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);

@@ -24,7 +24,7 @@ const MODULE_NAME = "oracle";
 
 interface OracleDeps {
   readonly staking: OracleStaking;
-  /** Counts a block's votes. Called after the votes' prices have been stored. */
+  /** Counts a block's votes after the oracle has stored the prices. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
@@ -64,7 +64,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "slinky.oracle.v1.GenesisState", Genes
 /** Maximum number of decimals that a pair may have. */
 const MAX_DECIMALS = 36n;
 
-/** Stores the currency pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
+/** Stores the genesis state's currency pairs, prices and next id. Throws `GenesisError` if a pair is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const given = SCHEMA.read(json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
@@ -146,7 +146,7 @@ function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   return { price, nonce, decimals, id };
 }
 
-/** Pair states by pair, for example "BTC/USD". */
+/** Currency pair states by pair, for example "BTC/USD". */
 const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
 const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
@@ -155,7 +155,7 @@ function pairText({ Base, Quote }: CurrencyPair): string {
   return `${Base}/${Quote}`;
 }
 
-/** Parses "BTC/USD". Returns undefined for any other string. */
+/** Parses a pair such as "BTC/USD", or returns undefined for any other string. */
 function parsePair(text: string): CurrencyPair | undefined {
   const [Base = "", Quote = "", ...more] = text.split("/");
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
@@ -209,7 +209,7 @@ function medianOf(
 
 /** A validator's vote on the previous block, as the proposer includes it in a block. */
 export interface OracleVote {
-  /** Consensus address (20 bytes). */
+  /** The validator's consensus address (20 bytes). */
   readonly consensus: Uint8Array;
   readonly isAbsent: boolean;
   /** The voted price minus the chain's price, by pair id. Empty if the vote has no prices. */
@@ -218,8 +218,8 @@ export interface OracleVote {
 
 /**
  * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote
- * extensions are off. Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for votes
- * in any format other than the one that this project's nodes write.
+ * extensions are off. Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for a
+ * vote format that this project's nodes do not write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -232,7 +232,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a decompressed vote extension, in bytes. Thousands of prices take far less. */
+/** Maximum size of a decompressed vote extension, in bytes. Thousands of prices need far fewer bytes. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -243,7 +243,7 @@ function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
   return new Map([...reported].map(([id, bytes]) => [id, readGobInt(bytes)]));
 }
 
-// Go's gob of a big.Int: version and sign in one byte, then the magnitude.
+// Go's gob encoding of a big.Int: version and sign in one byte, then the magnitude.
 const POSITIVE = 2;
 const NEGATIVE = 3;
 
@@ -255,7 +255,7 @@ export function writeGobInt(value: bigint): Uint8Array {
 }
 
 function readGobInt([sign, ...magnitude]: Uint8Array): bigint {
-  if (sign !== POSITIVE && sign !== NEGATIVE) throw new Error(`byte ${sign} is no sign of a gob integer`);
+  if (sign !== POSITIVE && sign !== NEGATIVE) throw new Error(`byte ${sign} is not a gob sign byte`);
   const value = magnitude.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   return sign === NEGATIVE ? -value : value;
 }

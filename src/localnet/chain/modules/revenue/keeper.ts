@@ -24,7 +24,7 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/** Limits on a validator's misses, and its compensation. Shares are decimals stored as digits. Defaults: the deployed chain's. */
+/** Rules for paying validators, by default the deployed chain's rules. A share is stored as text: its digits after scaling by 10^18. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),
@@ -96,7 +96,7 @@ export const TREASURY = "revenue-treasury";
 const PRICES = Uint8Array.of(4);
 
 const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(wire.PaymentSchedule));
-/** Counts for the current period, by operator. */
+/** Validators' counts of blocks and votes in the current period, by operator. */
 export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(wire.ValidatorInfo));
 const priceCodec = messageCodec(wire.RewardAssetPrice);
 
@@ -159,8 +159,8 @@ export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
 }
 
 /**
- * Pays the validators in operator order. If the treasury cannot make a payment, an event is emitted and the payment is not made
- * later. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
+ * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an event is emitted and the
+ * payment is never retried. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
  */
 function payPeriod(context: Context, params: Params, schedule: period.Schedule, keepers: Keepers): void {
   const block = presentBlock(context);
@@ -204,7 +204,7 @@ function payPeriod(context: Context, params: Params, schedule: period.Schedule, 
   }
 }
 
-/** Pays a validator from the treasury. Returns the reason if the bank refuses the payment, otherwise undefined. */
+/** Pays a coin from the treasury to an operator's account. Returns the reason if the bank refuses the payment, otherwise undefined. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {
@@ -249,9 +249,7 @@ function requireMetadata(context: Context, denom: string, { bank }: Keepers): Me
   return metadata;
 }
 
-/**
- * Stores the reward asset's price for this second and deletes prices before the window. Does nothing if there is no usable price.
- */
+/** If the reward asset has a positive price, stores the price for this second and deletes all prices before the window. */
 function savePrice(
   context: Context,
   { rewardAsset, rewardQuote, twapWindow }: Params,

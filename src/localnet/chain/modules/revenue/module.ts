@@ -39,7 +39,7 @@ export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper
 
 const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
 
-/** Stores parameters, period and counts. Starts a period if the genesis contains none. Throws `GenesisError`. */
+/** Stores the parameters, the payment period (by default, a new period) and each validator's counts. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: keeper.Keepers): void {
   const given = SCHEMA.read(json);
   const path = `app_state.${keeper.MODULE_NAME}`;
@@ -130,7 +130,7 @@ function unknownValidator(): errors.QueryError {
   return new errors.QueryError(errors.GrpcCode.InvalidArgument, "validator info not found");
 }
 
-/** Returns a validator's statistics. The expected revenue assumes a full period at the current rating. */
+/** Returns a validator's counts, rating and expected revenue, which assumes a full period at the current rating. */
 function statsOf(context: Context, info: ValidatorInfo, keepers: keeper.Keepers): wire.ValidatorStats {
   const params = keeper.moduleParams.get(context);
   const performanceRating = keeper.rate(params, info);

@@ -7,10 +7,10 @@ export type Schedule = NonNullable<PaymentSchedule["paymentSchedule"]>;
 
 export type ScheduleType = NonNullable<PaymentScheduleType["paymentScheduleType"]>;
 
-/** The block at which a period is evaluated. */
+/** Height and time of the block at which a period is evaluated. */
 export interface PeriodBlock {
   readonly height: bigint;
-  /** Seconds since the Unix epoch. */
+  /** Block time, in seconds since the Unix epoch. */
   readonly seconds: bigint;
 }
 
@@ -61,7 +61,7 @@ function toMs(seconds: bigint): number {
   return Number(seconds) * 1000;
 }
 
-/** Returns the elapsed fraction, from 0 to 1. A monthly period that starts after the month's first second never reaches 1. */
+/** Returns a period's elapsed fraction, 0 to 1. A monthly period that starts after the month's first second never reaches 1. */
 export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   const { height, seconds } = block;
   switch (schedule.$case) {
@@ -99,7 +99,7 @@ export interface Requirement {
   readonly required: Dec18;
 }
 
-/** A validator's counts for a period. */
+/** A validator's counts of active, signed and voted blocks in a period. */
 export interface Performance {
   readonly inActiveSet: bigint;
   readonly blocks: bigint;
@@ -119,9 +119,7 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/**
- * Returns 1 up to the allowed share of misses, then falls to 0 with the square of the excess. Undefined below the requirement.
- */
+/** Returns 1 up to the allowed share of misses, less with the square of the excess, and undefined below the requirement. */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;

@@ -31,10 +31,10 @@ import {
 } from "../../runtime/context.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 
-/** Name of the module and its store. Keys match the SDK's. */
+/** Name of the module and its store, whose keys match the store keys of the SDK's `x/slashing`. */
 export const MODULE_NAME = "slashing";
 
-/** Signing window and penalties. Fractions are decimals stored as digits. The defaults are the SDK's. */
+/** Signing window and penalties, by default the SDK's values. A fraction is stored as text: its digits after scaling by 10^18. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0),
@@ -91,7 +91,7 @@ export interface SlashingDeps {
     StakingKeeper,
     "byConsensus" | "byOperator" | "operators" | "slash" | "jail" | "unjail"
   >;
-  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that exceeds both is ignored. */
+  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that exceeds both limits is ignored. */
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
@@ -99,7 +99,7 @@ export interface Keepers extends SlashingOptions, SlashingDeps {
   readonly format: (consensus: Uint8Array) => string;
 }
 
-/** A validator's signing record. `indexOffset` modulo the window is the next block's index. */
+/** A validator's record of signed and missed blocks. `indexOffset` modulo the window size is the next block's index. */
 interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
   readonly jailedUntilNs: bigint;
 }
@@ -118,14 +118,14 @@ const infoCodec: Codec<SigningInfo> = mappedCodec(
   infoToWire,
 );
 
-/** Signing infos. Key: `0x01 | length | consensus address`. */
+/** Signing infos, with the key `0x01 | length | consensus address`. */
 export const signingInfos = createMap(MODULE_NAME, Uint8Array.of(1), addressCodec, infoCodec);
-/** Bitmaps of missed blocks. Key: `0x02 | length | consensus address | number of the chunk (8 bytes, little-endian)`. */
+/** Bitmaps of missed blocks, with the key `0x02 | length | consensus address | number of the chunk (8 bytes, little-endian)`. */
 const MISSED_BLOCKS = Uint8Array.of(2);
-/** Packed public keys of existing validators. Key: `0x03 | length | consensus address`. */
+/** Packed public keys of existing validators, with the key `0x03 | length | consensus address`. */
 const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesCodec);
 
-/** Number of blocks in one bitmap. */
+/** Number of consecutive blocks whose misses one bitmap records. */
 const CHUNK = 1024n;
 /** Header length of a bitset in Go's format. The header is the number of bits, big-endian; 64-bit big-endian words follow. */
 const HEADER = 8;
@@ -204,8 +204,8 @@ export function createHooks({ staking, format }: Keepers) {
 const VOTE_SET_DELAY = 2n;
 
 /**
- * Counts one vote from the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips jailed
- * validators, and validators unknown to the staking module (created by genesis or the control API).
+ * Counts a validator's vote in the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips
+ * jailed validators, and validators unknown to the staking module (created by genesis or the control API).
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;

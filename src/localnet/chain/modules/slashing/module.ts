@@ -40,7 +40,7 @@ export function createSlashingModule(
 const SCHEMA = genesisSchema(keeper.MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
-/** Stores parameters, signing infos and the public keys of staking validators. Runs after the staking genesis. */
+/** Stores parameters, signing infos and the public keys of staking validators, after the staking genesis has run. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, keeper.moduleParams.defaults);
@@ -51,7 +51,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
   eachAtPath(`${PATH}.signing_infos`, state.signingInfos, ({ address, validatorSigningInfo }) => {
     if (validatorSigningInfo === undefined) throw new Error("expected validator_signing_info");
     if (validatorSigningInfo.address !== address)
-      throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
+      throw new Error(`expected the info of ${address}, got ${validatorSigningInfo.address}`);
     keeper.signingInfos.set(
       context,
       parseAddress(prefix, address),
@@ -144,7 +144,7 @@ function unjail(context: Context, { staking }: keeper.Keepers, operator: Uint8Ar
   staking.unjail(context, consensus);
 }
 
-// Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
+// Errors in the codespace "slashing", under their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
 const slashingError = errors.errorsOf("slashing");
 const ErrValidatorJailed = slashingError(4, "validator still jailed; cannot be unjailed");
 const ErrValidatorNotJailed = slashingError(5, "validator not jailed; cannot be unjailed");

@@ -13,7 +13,7 @@ import * as delegations from "./delegations.ts";
 /** Where a delegation's tokens come from: the delegator's account, or the pool for bonded or not bonded tokens. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
-/** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator with shares but no tokens. */
+/** Delegates tokens to a validator and returns the issued shares. Throws staking/34 for a validator with shares but no tokens. */
 export function delegate(
   context: Context,
   keepers: Keepers,
@@ -106,7 +106,7 @@ export function jail(context: Context, keepers: Keepers, validator: Validator): 
   return jailed;
 }
 
-/** Deletes an unbonded validator without tokens. As in the SDK, errors from the hook are ignored. */
+/** Deletes a validator that is unbonded and has no tokens. As in the SDK, an error from the hook `afterValidatorRemoved` is ignored. */
 export function removeValidator(context: Context, keepers: Keepers, validator: Validator): void {
   validators.deleteValidator(context, keepers, validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
@@ -144,7 +144,7 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
 }
 
 /**
- * Moves shares to another validator. Returns the redelegation's completion time. A redelegation from an unbonded validator
+ * Moves shares to another validator, and returns the redelegation's completion time. A redelegation from an unbonded validator
  * completes immediately, and its completion time is Go's zero time.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
@@ -190,7 +190,7 @@ function beginOf(
   source: Uint8Array,
 ): { readonly creationHeight: bigint; readonly completionTimeNs: bigint } | undefined {
   const validator = validators.byOperator.get(context, source);
-  // An unbonded source that has no shares left has been deleted by now.
+  // An unbonded source validator without shares has already been deleted.
   if (validator === undefined) return undefined;
   switch (validator.status) {
     case BondStatus.BOND_STATUS_UNBONDING:

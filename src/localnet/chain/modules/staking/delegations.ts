@@ -25,7 +25,7 @@ import * as types from "./types.ts";
 
 const EMPTY = new Uint8Array(0);
 
-/** Encodes `lp(delegator) | lp(validator)`. */
+/** Codec for keys `lp(delegator) | lp(validator)`, where `lp` prefixes an address with its length (1 byte). */
 const pairKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(delegator, validator),
   decode: (bytes) => {
@@ -34,7 +34,7 @@ const pairKey: Codec<types.Pair> = {
   },
 };
 
-/** Encodes `lp(validator) | lp(delegator)`. */
+/** Codec for keys `lp(validator) | lp(delegator)`, which group the entries of a validator. */
 const reversedPairKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(validator, delegator),
   decode: (bytes) => {
@@ -43,7 +43,7 @@ const reversedPairKey: Codec<types.Pair> = {
   },
 };
 
-/** Encodes `lp(validator) | delegator`. */
+/** Codec for keys `lp(validator) | delegator`, which group the delegations to a validator. */
 const indexKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => concat(lengthPrefixed(validator), delegator),
   decode: (bytes) => {
@@ -61,14 +61,14 @@ export function setDelegation(context: Context, pair: types.Pair, delegation: De
   byValidator.set(context, pair, EMPTY);
 }
 
-/** Runs the hook, then deletes a delegation. */
+/** Runs the hook `beforeDelegationRemoved`, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: types.Keepers, pair: types.Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   byPair.delete(context, pair);
   byValidator.delete(context, pair);
 }
 
-/** Unbonding delegations, to be written with {@link saveUnbonding}. */
+/** Unbonding delegations. Write these records with {@link saveUnbonding}, which also updates the index. */
 export const unbondings = createMap(types.MODULE_NAME, types.UNBONDINGS, pairKey, unbondingCodec);
 export const unbondingsByValidator = createMap(
   types.MODULE_NAME,
@@ -77,7 +77,7 @@ export const unbondingsByValidator = createMap(
   bytesCodec,
 );
 
-/** Queue of the pairs whose undelegations end at a given time. */
+/** Queue of undelegations by completion time, each a pair of delegator and validator. */
 export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
@@ -168,7 +168,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out a pair's completed entries. Returns the total payout, or undefined if the pair has no unbonding delegation. */
+/** Pays out a pair's completed unbonding entries. Returns the total payout, or undefined if the pair has no unbonding delegation. */
 export function completeUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -193,14 +193,14 @@ export function completeUnbonding(
   return sum;
 }
 
-/** A queue of records by time. Due records are removed at the end of a block. */
+/** A queue of records by time, from which due records are removed at the end of a block. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
   /** Removes and returns the records due by the block time, ordered by time. */
   readonly takeDue: (context: Context) => readonly T[];
 }
 
-/** Creates a queue under a prefix. Records with the same time are merged. */
+/** Creates a queue under a store prefix, which merges records with the same time. */
 function createQueue<T>(
   prefix: Uint8Array,
   type: Parameters<typeof messageCodec<T>>[0],
@@ -230,14 +230,14 @@ export const lastUnbondingId = createItem(types.MODULE_NAME, Uint8Array.of(0x37)
 const keysById = createMap(types.MODULE_NAME, Uint8Array.of(0x38), uint64Codec, bytesCodec);
 const kindsById = createMap(types.MODULE_NAME, Uint8Array.of(0x39), uint64Codec, uint64Codec);
 
-/** Assigns and returns the next id. */
+/** Assigns and returns the next unbonding id. */
 export function takeUnbondingId(context: Context): bigint {
   const id = (lastUnbondingId.get(context) ?? 0n) + 1n;
   lastUnbondingId.set(context, id);
   return id;
 }
 
-/** Stores an operation's store key under its id. */
+/** Stores the store key of an unbonding operation under the operation's id. */
 export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: Uint8Array): void {
   keysById.set(context, id, key);
   kindsById.set(context, id, kind);
@@ -274,7 +274,7 @@ function tripletKey(
 }
 
 const storedKey = tripletKey(["delegator", "source", "destination"]);
-/** Redelegations, to be written with {@link saveRedelegation}. */
+/** Redelegations. Write these records with {@link saveRedelegation}, which also updates the indexes. */
 export const redelegations = createMap(types.MODULE_NAME, types.REDELEGATIONS, storedKey, redelegationCodec);
 export const redelegationsBySource = createMap(
   types.MODULE_NAME,
@@ -289,7 +289,7 @@ const byDestination = createMap(
   bytesCodec,
 );
 
-/** Queue of the triplets whose redelegations end at a given time. */
+/** Queue of redelegations by completion time, each a triplet of delegator, source and destination. */
 export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
@@ -329,7 +329,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes a triplet's completed entries. Returns the entries' total, or undefined if the triplet has no redelegation. */
+/** Removes a triplet's completed redelegation entries. Returns the entries' total, or undefined if the triplet has no redelegation. */
 export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

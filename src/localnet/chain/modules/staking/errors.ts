@@ -1,6 +1,6 @@
 import { errorsOf } from "../../runtime/errors.ts";
 
-// Errors of codespace "staking" by their Go names (cosmos-sdk v0.50 x/staking/types/errors.go).
+// Errors in the codespace "staking", under their Go names (cosmos-sdk v0.50 x/staking/types/errors.go).
 const stakingError = errorsOf("staking");
 
 export const ErrNoValidatorFound = stakingError(3, "validator does not exist");

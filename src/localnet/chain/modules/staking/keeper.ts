@@ -11,7 +11,7 @@ import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
 /**
- * Gives other modules access to validators. `consensus` is a consensus address (20 bytes), and `operator` an operator address.
+ * Lets other modules read, slash and jail validators. `consensus` is a consensus address (20 bytes), `operator` an operator address.
  */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
@@ -28,10 +28,10 @@ export function createStakingKeeper(keepers: types.Keepers) {
       const validator = validators.validatorByConsensus(context, consensus);
       return validator === undefined ? undefined : factsOf(validator, keepers);
     },
-    /** Returns all operators in ascending order. */
+    /** Returns the operator addresses of all validators, in ascending order of bytes. */
     operators: (context: Context): readonly Uint8Array[] =>
       [...validators.byOperator.entries(context)].map(([operator]) => operator),
-    /** Returns a validator by operator. Throws staking/3 for an unknown operator. */
+    /** Returns a validator by operator address, or throws staking/3 for an unknown operator. */
     byOperator: (context: Context, operator: Uint8Array) => {
       const validator = validators.requireValidator(context, operator);
       return {
@@ -45,7 +45,7 @@ export function createStakingKeeper(keepers: types.Keepers) {
         },
       };
     },
-    /** Burns part of a validator's stake. Returns the amount that the validator lost. */
+    /** Burns part of a validator's stake, and returns the amount that the validator lost. */
     slash: (context: Context, infraction: Infraction): bigint => slash(context, keepers, infraction),
     /** Jails a validator that is not jailed yet. */
     jail: (context: Context, consensus: Uint8Array): void => {
@@ -95,7 +95,7 @@ function factsOf(validator: records.Validator, { operators }: types.Keepers) {
 }
 
 export interface Infraction {
-  /** Consensus address, 20 bytes. */
+  /** The validator's consensus address, 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;
   /** The validator's power at the infraction's height. */
@@ -105,8 +105,8 @@ export interface Infraction {
 
 /**
  * Burns part of the stake that backed an infraction. Undelegations and redelegations since the infraction pay first, and the
- * validator pays the rest. Returns the amount that the validator lost, or zero if the validator is unknown. Throws for an
- * unbonded validator.
+ * validator pays the rest. Returns the amount that the validator lost, or zero if the validator is unknown. Throws a
+ * `ModuleError` for an unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -225,7 +225,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Read methods for contracts. The methods' store accesses match the deployed keeper's, because each access consumes gas. */
+/** Methods that answer contracts' staking queries. Store accesses match the deployed keeper's, because each access consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {
@@ -268,7 +268,7 @@ function bonded(context: Context): readonly records.Validator[] {
   return found;
 }
 
-/** Returns the validator fields that contracts can read. Rates are decimals with 18 digits. */
+/** Returns the validator fields that contracts can read. Commission rates are text with 18 decimal places. */
 function termsOf({ operatorAddress, commission }: records.Validator) {
   return {
     operatorAddress,
@@ -278,7 +278,7 @@ function termsOf({ operatorAddress, commission }: records.Validator) {
   };
 }
 
-/** Returns a delegation and its tokens. Addresses are bech32 strings. */
+/** Returns a delegation with bech32 addresses and its value in tokens, rounded down. */
 function withTokens(
   { delegatorAddress, validatorAddress, shares }: records.Delegation,
   validator: records.Validator,

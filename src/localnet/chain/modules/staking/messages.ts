@@ -23,12 +23,12 @@ const MAX_LENGTHS = [
 
 const KEEP = "[do-not-modify]";
 
-/** Parses an address from a message. Throws sdk/7 with `role` in the message. */
+/** Parses an address from a message, or throws sdk/7 with `role` in the error text. */
 export function addressOf(codec: AddressCodec, text: string, role: string): Uint8Array {
   return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${role} address`, () => codec.parse(text));
 }
 
-/** Parses a message's amount. Throws sdk/18 with `words` for an invalid or non-positive coin. */
+/** Parses a message's coin. Throws sdk/18 with the text `words` if the coin is missing, invalid or not positive. */
 export function positiveCoin(amount: WireCoin | undefined, words: string): Coin {
   const [coin] = amount === undefined ? [] : parseCoins([amount]);
   if (coin === undefined || !isDenom(coin.denom) || coin.amount <= 0n) throw errors.ErrInvalidRequest(words);
@@ -42,7 +42,7 @@ export function requireBondDenom(context: Context, { denom }: Coin): void {
     throw errors.ErrInvalidRequest(`invalid coin denomination: got ${denom}, expected ${bondDenom}`);
 }
 
-/** The validated fields of a new validator. */
+/** The fields of a MsgCreateValidator that define the new validator, after validation. */
 export interface NewValidator {
   readonly value: Coin;
   readonly rates: Rates;
@@ -103,8 +103,8 @@ export function requireShort(description: Description): Description {
 }
 
 /**
- * Merges an edited description. "[do-not-modify]" leaves a field unchanged. Throws sdk/18 if the edit is empty or a field is too
- * long.
+ * Merges an edited description into the known description. The text "[do-not-modify]" leaves a description field unchanged. Throws
+ * sdk/18 if the edit is empty or a field is too long.
  */
 export function editDescription(
   known: Description | undefined,

@@ -157,7 +157,7 @@ function addDelegation(
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
-/** Stores a genesis state's undelegations. Returns the undelegations' total tokens. */
+/** Stores a genesis state's undelegations, and returns their total tokens. */
 function addUnbondings(context: Context, keepers: types.Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
@@ -257,7 +257,7 @@ function restoreLastPowers(context: Context, { operators }: types.Keepers, state
   storeUpdates(context, updates);
 }
 
-/** Exports the module's state. Importing an export does not run hooks. */
+/** Exports the module's state; importing an export runs no hooks. */
 function exportGenesis(context: Context, { operators }: types.Keepers): JsonValue {
   return SCHEMA.print({
     params: types.moduleParams.get(context),

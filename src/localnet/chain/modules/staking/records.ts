@@ -20,7 +20,7 @@ export interface Validator
   readonly commission: Commission;
 }
 
-/** Commission rates: decimals with 18 digits. */
+/** A validator's commission rate and its two limits, scaled by 10^18. */
 export interface Rates {
   readonly rate: Dec18;
   readonly maxRate: Dec18;

@@ -30,13 +30,13 @@ export interface Keepers extends StakingOptions, StakingDeps {
   readonly consensus: AddressCodec;
 }
 
-/** A delegator and a validator, as bytes. */
+/** Raw addresses of a delegator and a validator. */
 export interface Pair {
   readonly delegator: Uint8Array;
   readonly validator: Uint8Array;
 }
 
-/** A delegator and the two validators of a redelegation, as bytes. */
+/** Raw addresses of a delegator and of a redelegation's two validators. */
 export interface Triplet {
   readonly delegator: Uint8Array;
   readonly source: Uint8Array;
@@ -54,7 +54,7 @@ export function createKeepers(options: StakingOptions, deps: StakingDeps): Keepe
   };
 }
 
-/** Creates the codec for a prefix. Parsing throws the errors of {@link withSdkErrors}. */
+/** Creates the address codec for a bech32 prefix. Parsing throws the errors of {@link withSdkErrors}. */
 function addressCodec(prefix: string): AddressCodec {
   return {
     parse: (text) => withSdkErrors(() => parseAddress(prefix, text)),
@@ -66,7 +66,7 @@ type ValidatorHook = (context: Context, validator: Uint8Array) => void;
 type ConsensusHook = (context: Context, consensus: Uint8Array, validator: Uint8Array) => void;
 type DelegationHook = (context: Context, delegator: Uint8Array, validator: Uint8Array) => void;
 
-/** Staking hooks that other modules implement. Addresses are bytes. A hook that throws fails the action; see README, "Hooks". */
+/** Staking hooks that other modules implement, with addresses as bytes. A hook that throws fails the action; see README, "Hooks". */
 export interface StakingHooks {
   readonly afterValidatorCreated: ValidatorHook;
   readonly beforeValidatorModified: ValidatorHook;
@@ -86,7 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Combines the hooks of several modules. Hooks run in order until the first error. `members` is called for each hook. */
+/** Combines several modules' hooks, which run in order until the first error. `members` is evaluated at each hook call. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);
@@ -114,16 +114,16 @@ export const MODULE_NAME = "staking";
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-// Prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
+// Key prefixes from x/staking/types/keys.go that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
 /** Prefix of validators: `0x21 | lp(operator)`. */
 export const VALIDATORS = Uint8Array.of(0x21);
-/** Prefix of the power order. For the key, see {@link powerKey}. */
+/** Prefix of the validators' power order, with keys from {@link powerKey}. */
 export const VALIDATORS_BY_POWER = Uint8Array.of(0x23);
 /** Prefix of unbonding delegations: `0x32 | lp(delegator) | lp(validator)`. */
 export const UNBONDINGS = Uint8Array.of(0x32);
 /** Prefix of redelegations: `0x34 | lp(delegator) | lp(source) | lp(destination)`. */
 export const REDELEGATIONS = Uint8Array.of(0x34);
-/** Prefix of the queue of unbonding validators. For the key, see {@link validatorQueueKey}. */
+/** Prefix of the queue of unbonding validators, with keys from {@link validatorQueueKey}. */
 export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
 
 /** Returns a validator's key in the power order: `0x23 | power (8 bytes) | length | inverted operator`. */

@@ -27,7 +27,7 @@ export function updateValidatorSet(context: Context, keepers: Keepers): void {
 
 type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
 
-/** Bonds the validators with the highest power and removes them from `last`. Returns the newly bonded tokens. */
+/** Bonds the validators with the highest power and removes them from `last`. Returns the newly bonded tokens and the total power. */
 function fillActiveSet(
   context: Context,
   keepers: Keepers,
@@ -59,7 +59,7 @@ function fillActiveSet(
   return { tokens, totalPower };
 }
 
-/** Unbonds validators that are no longer active. Returns the sum of these validators' tokens. */
+/** Unbonds validators that are no longer active, and returns the sum of these validators' tokens. */
 function emptyActiveSet(
   context: Context,
   keepers: Keepers,
@@ -144,7 +144,7 @@ export const historicalInfos = createMap(
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
-  // The entries to delete are adjacent. Usually it is one entry; there are more only after `historical_entries` has been lowered.
+  // The entries to delete have consecutive heights: usually a single entry, but several after `historical_entries` has been lowered.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;
@@ -164,7 +164,7 @@ function byPower(a: Validator, b: Validator): number {
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }
 
-/** Returns the header fields that the node passes to the application. All other fields are empty. */
+/** Returns a header with only the fields that the node passes to the application; all other fields are empty. */
 function headerOf({ chainId, height, timeNs }: Context, block: BlockInput): Header {
   const none = new Uint8Array(0);
   const { nextValidatorsHash = none, appHash = none, proposerAddress = none } = block;

@@ -30,7 +30,7 @@ const powerCodec: Codec<bigint> = {
 
 export const byOperator = createMap(types.MODULE_NAME, types.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(types.MODULE_NAME, Uint8Array.of(0x22), addressCodec, bytesCodec);
-/** Powers in the last block, by operator. */
+/** Validators' consensus powers in the last block, by operator. */
 export const lastPowers = createMap(types.MODULE_NAME, Uint8Array.of(0x11), addressCodec, powerCodec);
 export const lastTotalPower = createItem(
   types.MODULE_NAME,
@@ -48,7 +48,7 @@ export const lastUpdates = createItem(
   messageCodec(wire.ValidatorUpdates),
 );
 
-/** Returns a validator by operator. Throws staking/3 if there is no such validator. */
+/** Returns a validator by operator address, or throws staking/3 if there is no such validator. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
   const validator = byOperator.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
@@ -108,7 +108,7 @@ export function changeValidator(
   return after;
 }
 
-/** Adds tokens to a validator. Returns the shares issued for them; the first delegation gets one share per token. */
+/** Adds tokens to a validator and returns the shares issued for the tokens. The first delegation gets one share per token. */
 export function addTokens(
   context: Context,
   keepers: types.Keepers,
@@ -207,7 +207,7 @@ export function addToValidatorQueue(context: Context, validator: Validator): voi
   setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
 }
 
-/** Removes a validator from the queue if it is queued. */
+/** Removes a validator from the queue of unbonding validators, if present. */
 export function removeFromValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);
@@ -250,7 +250,7 @@ export function notBondedToBonded(context: Context, { bank }: types.Keepers, amo
   );
 }
 
-/** Burns tokens from a pool. Does nothing if the amount is zero. */
+/** Burns tokens from a pool unless the amount is zero. */
 export function burnFrom(context: Context, { bank }: types.Keepers, pool: string, amount: bigint): void {
   if (amount > 0n) bank.burn(context, pool, types.bondCoins(context, amount));
 }

@@ -25,7 +25,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
       if (!isEmpty && channel.version !== transfer.VERSION)
         throw transfer.ErrInvalidVersion(`expected ${transfer.VERSION}, got ${channel.version}`);
       chargeClaim(context, transfer.MODULE_NAME, channelCapability(channel));
-      // As on the deployed chain, an empty version stays empty until the counterparty chooses.
+      // As on the deployed chain, an empty version stays empty until the counterparty chooses a version.
       return channel.version;
     },
     onOpenTry: (context, channel) => {
@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // ibc-go's message has the space before the colon too.
+    // ibc-go's error message also has the space before the colon.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );
@@ -77,7 +77,7 @@ function requireVersion(version: string): void {
     );
 }
 
-/** Pays out a transfer packet. If the payout fails, the acknowledgement contains the error's code. */
+/** Pays out a received packet and returns the acknowledgement. If the payout fails, the acknowledgement contains the error's code. */
 function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
@@ -218,7 +218,7 @@ function receiveTransfer(
     if (keepers.bank.isBlocked(receiver))
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = transfer.receivedDenom({ source, destination }, data.denom);
-    // Go panics for an invalid denomination.
+    // Go panics for an invalid denomination; this chain acknowledges the packet with an error.
     if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;
@@ -286,7 +286,7 @@ function emitPacket(
   );
 }
 
-/** Returns a message's coin. Throws sdk/2 if the amount is not an integer. */
+/** Returns a message's coin, or throws sdk/2 if the amount is not an integer. */
 export function coinOf({ token }: Pick<MsgTransfer, "token">): Coin {
   const [coin] = parseCoins([token ?? { denom: "", amount: "" }]);
   return coin ?? { denom: "", amount: 0n };

@@ -15,7 +15,7 @@ interface BindingDeps {
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
-/** Creates the handler for a contract's `ibc_transfer`. */
+/** Creates the handler for a contract's `ibc_transfer` message. */
 export function createTransferBinding({ chainName, findMessage }: BindingDeps): CustomMessageHandler {
   const typeUrl = toChainTypeUrl("/neutron.transfer.MsgTransfer", chainName);
   return customMessages({
@@ -34,7 +34,7 @@ export function createTransferBinding({ chainName, findMessage }: BindingDeps): 
   });
 }
 
-/** Reads the fee from a contract's message. */
+/** Reads the relayer fee from a contract's `ibc_transfer` message. */
 export function feeOf(fee: JsonField): Fee {
   const coins = (name: string): Coin[] => fee.member(name).elements().map(coinOf);
   return { recvFee: coins("recv_fee"), ackFee: coins("ack_fee"), timeoutFee: coins("timeout_fee") };

@@ -15,9 +15,7 @@ export const PORT_ID = "transfer";
 /** The version of the module's channels (ICS-20). */
 export const VERSION = "ics20-1";
 
-/**
- * Parameters that allow transfers to leave (`sendEnabled`) and enter (`receiveEnabled`) the chain. Both are allowed by default.
- */
+/** Parameters that allow outgoing (`sendEnabled`) and incoming (`receiveEnabled`) transfers, both true by default. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: utf8("params"),
@@ -53,7 +51,7 @@ export function fullDenom({ path, baseDenom }: DenomTrace): string {
   return path === "" ? baseDenom : `${path}/${baseDenom}`;
 }
 
-/** Returns a trace's hash (32 bytes). */
+/** Returns the SHA-256 hash of a trace's full denomination, such as `transfer/channel-0/uatom`. */
 export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
@@ -119,13 +117,13 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  // For "transfer/channel-0/transfer/channel-1", ibc-go reads the last name, although it is part of the path.
+  // For "transfer/channel-0/transfer/channel-1", ibc-go takes the last name as the base, although this name belongs to the path.
   if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
     throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
   validatePath(parseTrace(denom));
 }
 
-/** Checks a request's trace (ibc-go `DenomTrace.Validate`). Throws `ModuleError`. */
+/** Throws `ModuleError` if a trace has an invalid path or a blank base denomination (ibc-go `DenomTrace.Validate`). */
 export function validateTrace(trace: DenomTrace): void {
   const isOwn = trace.path === "" && trace.baseDenom !== "";
   if (!isOwn && trimGoSpace(trace.baseDenom) === "")

@@ -18,7 +18,7 @@ export interface TransferOptions {
   readonly authority: string;
   /**
    * If present, the chain also has its own transfer messages, and both versions of MsgTransfer return the chain's own response.
-   * Default: only ibc-go's messages.
+   * By default, the chain has only ibc-go's messages.
    */
   readonly ownMessages?: { readonly chainName: string };
 }
@@ -36,7 +36,7 @@ type BankKeeper = Pick<
   | "setMetadata"
 >;
 
-/** Sends packets, directly or through middleware. */
+/** Channel methods that the module calls. Packets are sent directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
   /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
@@ -58,7 +58,7 @@ export interface FeeKeeper {
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
-  /** Relayer fees for contracts' transfers. Absent on a chain without contracts. */
+  /** Relayer fees for contracts' transfers; absent on a chain without contracts. */
   readonly fees?: FeeKeeper;
 }
 
@@ -80,7 +80,7 @@ export const traces = collections.createMap(
   collections.messageCodec<DenomTrace>(DenomTrace),
 );
 
-/** Total coins in all escrow accounts, by denomination: `totalEscrowForDenom/{denom}`. A zero amount has no entry. */
+/** Total coins in all escrow accounts, by denomination, unless the total is zero: `totalEscrowForDenom/{denom}`. */
 export const escrows = collections.createMap(
   transfer.MODULE_NAME,
   utf8("totalEscrowForDenom/"),
@@ -96,7 +96,7 @@ export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace):
     bank.setMetadata(context, voucherMetadata(trace));
 }
 
-/** Returns a voucher's metadata. As in ibc-go, the metadata has no unit for `display`. */
+/** Returns a voucher's bank metadata, which, as in ibc-go, has no unit for `display`. */
 function voucherMetadata(trace: DenomTrace): Metadata {
   const display = transfer.fullDenom(trace);
   return {
@@ -120,11 +120,11 @@ export function fullDenomOf(context: Context, denom: string): string {
   return transfer.fullDenom(trace);
 }
 
-/** Adds to the total in escrow, or subtracts from it if `sign` is -1. Throws sdk/5 if the total is too small. */
+/** Adds a coin to the total in escrow, or subtracts the coin if `sign` is -1. Throws sdk/5 if the total is too small. */
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;
-  // This can happen because coins sent directly to an escrow account are not tracked. Go panics here.
+  // The total can be too small, because coins sent directly to an escrow account are not tracked. Go panics here.
   if (total < 0n) throw ErrInsufficientFunds(`escrowed ${before}${denom} is smaller than ${amount}${denom}`);
   if (total === 0n) escrows.delete(context, denom);
   else escrows.set(context, denom, total);
@@ -138,7 +138,7 @@ export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Arra
   return sha256(preimage).slice(0, ADDRESS_BYTES);
 }
 
-/** Moves an outgoing coin into escrow. Throws `ModuleError`. */
+/** Moves a coin to the channel's escrow account and increases the denomination's escrow total. Throws `ModuleError`. */
 export function escrowCoin(
   context: Context,
   { bank }: Keepers,
@@ -149,7 +149,7 @@ export function escrowCoin(
   changeEscrow(context, coin, 1n);
 }
 
-/** Releases a returning coin from escrow. Throws `ModuleError`. */
+/** Pays a coin from the channel's escrow account and decreases the denomination's escrow total. Throws `ModuleError`. */
 export function unescrowCoin(
   context: Context,
   { bank }: Keepers,

@@ -34,7 +34,7 @@ import { escapeBytes, NO_FEE, validateFee } from "./packet.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
 export interface TransferModule extends ChainModule {
-  /** The application for the port `transfer`. */
+  /** The IBC application that handles packets and channels on the port `transfer`. */
   readonly application: IBCModule;
 }
 
@@ -94,7 +94,7 @@ function namingOwnResponse(handler: MessageHandler, chainName: string): MessageH
   return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
 }
 
-/** The chain's own MsgTransfer, which lets a contract pay the relayer of the acknowledgement or timeout. Throws `ModuleError`. */
+/** Handles the chain's own MsgTransfer, which locks a contract's fee for the relayer of the packet. Throws `ModuleError`. */
 function transferWithFee(
   context: Context,
   message: own.MsgTransfer,
@@ -174,7 +174,7 @@ function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
 
 const SCHEMA = genesisSchema(transfer.MODULE_NAME, "ibc.applications.transfer.v1.GenesisState", GenesisState);
 
-/** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, or if coins are invalid. */
+/** Stores the port, parameters, traces and escrow totals. Throws `GenesisError` for an invalid part or a trace that is listed twice. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   const path = `app_state.${transfer.MODULE_NAME}`;
@@ -198,7 +198,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
   });
 }
 
-/** Exports the module's complete state. */
+/** Exports the port, parameters, traces and escrow totals in the format that `initGenesis` reads. */
 export function exportGenesis(context: Context): JsonValue {
   return SCHEMA.print({
     portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
@@ -208,7 +208,7 @@ export function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** All queries of `ibc.applications.transfer.v1.Query`. */
+/** Creates the handlers for all queries of `ibc.applications.transfer.v1.Query`. */
 function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: transfer.moduleParams.query,
@@ -242,7 +242,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 
 /** Finds a trace by its hash, in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  // ibc-go's message lacks the hash too.
+  // ibc-go's error message also lacks the hash.
   const prefix = "invalid denom trace hash: , error: ";
   const hash = checkArgument(() => transfer.parseTraceHash(transfer.hashOfVoucher(text) ?? text), prefix);
   return requireFound(traces.get(context, hash), () => transfer.ErrTraceNotFound(text));

@@ -12,16 +12,13 @@ import * as ibcErrors from "../ibc/host/errors.ts";
 import { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
 import { areValidCoins, parseCoins } from "../../runtime/coins.ts";
 
-/** The acknowledgement for a successful transfer. The result is a single byte with the value 1. */
+/** The acknowledgement for a successful transfer, whose result is a single byte with the value 1. */
 export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   success: true,
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/**
- * Creates the acknowledgement for an error. The acknowledgement includes only the error's code, because error messages need not
- * be deterministic.
- */
+/** Creates an error acknowledgement with only the error's code, because error messages need not be deterministic. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -79,7 +76,7 @@ export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   return utf8(printGoJson({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender }));
 }
 
-/** Decodes a packet's data. Throws an unregistered error for bytes that are not valid JSON for `FungibleTokenPacketData`. */
+/** Decodes an ICS-20 packet's data. Throws an unregistered error for bytes that are not valid JSON for `FungibleTokenPacketData`. */
 export function decodePacketData(bytes: Uint8Array): FungibleTokenPacketData {
   try {
     const json: unknown = JSON.parse(fromUtf8(bytes));
@@ -132,7 +129,7 @@ export function readTransferData(bytes: Uint8Array): TransferData {
   return data;
 }
 
-/** Reads only a packet's receiver, without checking other members. Throws like {@link readTransferData}. */
+/** Reads only the receiver from a packet's data. Throws if the data is not a JSON object or the receiver is not a string. */
 export function readReceiver(bytes: Uint8Array): string {
   let receiver = "";
   for (const [name, value] of membersOf(parseJson(bytes))) {
@@ -164,7 +161,7 @@ function textOf(field: string, value: GoJson): string {
   );
 }
 
-/** A fee without coins. */
+/** Fee of a transfer whose message contains no fee: no coins for any relayer. */
 export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
 /** Throws sdk/10 if a fee's coins are invalid, if there is a receive fee, or if the acknowledgement or timeout fee is missing. */

@@ -23,7 +23,7 @@ const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 /** `authority` is the account that may plan upgrades. */
 type UpgradeOptions = Pick<ChainNames, "authority">;
 
-/** Creates the `upgrade` module, which stores upgrade plans. At its height, a plan is only recorded as done. */
+/** Creates the `upgrade` module, which stores upgrade plans and, at a plan's height, only marks the plan as done. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,

@@ -16,16 +16,16 @@ import { consumeCallGas, gasForCall } from "./gas.ts";
 import { codeBytes, contractStore, type LoadedCode, runningTransaction } from "./keeper.ts";
 import { ErrVMError } from "./keys.ts";
 
-/** A call to an entry point. */
+/** A call to an entry point of a binary contract. */
 interface BinaryCall {
   readonly entryPoint: EntryPoint;
   readonly code: LoadedCode;
-  /** The call's sender and funds. Only calls to `instantiate` and `execute` have a caller. */
+  /** The call's sender and funds, present only for `instantiate` and `execute`. */
   readonly caller?: Caller;
   readonly message: Uint8Array;
 }
 
-/** Calls entry points of binary contracts. */
+/** Calls entry points of contracts whose code is a WebAssembly binary. */
 export interface BinaryContracts {
   /**
    * Runs an entry point, consumes its gas and returns its decoded result. Decodes before consuming the gas, because in Go, a
@@ -106,8 +106,8 @@ export function createBinaryContracts({
 }
 
 /**
- * Runs `work`. Returns a function that returns the value or throws the exception, with a `GoJsonError` as ErrVMError. Throws a
- * panic immediately.
+ * Runs `work`. Returns a function that returns the result or rethrows the error, with a `GoJsonError` converted to ErrVMError.
+ * If `work` panics, the panic is thrown immediately.
  */
 function attempt<T>(work: () => T): () => T {
   try {
@@ -126,7 +126,7 @@ function argumentsOf(context: Context, { code, caller, message }: BinaryCall): r
   return caller === undefined ? [env, message] : [env, utf8(printGoJson(infoOf(caller))), message];
 }
 
-/** Returns wasmvm 2.1's `MessageInfo`. */
+/** Converts a caller to the `MessageInfo` of wasmvm 2.1. */
 function infoOf({ sender, funds }: Caller): JsonObject {
   return { sender, funds: funds.map(({ denom, amount }) => ({ denom, amount: amount.toString() })) };
 }

@@ -24,13 +24,13 @@ interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** Who may instantiate the code. If undefined, the module's parameters decide. */
+  /** Who may instantiate the code; if undefined, the module's parameters decide. */
   readonly permission: AccessConfig | undefined;
   /** True if the authority uploads the code. The parameters do not restrict the authority. */
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns the code's id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
+/** Checks and stores code. Returns the code's id and SHA-256 hash. Throws ErrCreateFailed with the virtual machine's message. */
 export function storeCode(
   context: Context,
   vm: Vm,
@@ -68,7 +68,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as in an upload. Returns the chain's error message if the code is rejected. */
+/** Checks code as an upload does. Returns the chain's error message, or undefined if the virtual machine accepts the code. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);

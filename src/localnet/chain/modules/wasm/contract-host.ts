@@ -27,7 +27,7 @@ import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts
 
 /**
  * Runs contracts. A call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and then
- * runs the contract's messages. All methods except `isContract` throw `ModuleError`.
+ * runs the contract's messages. A call or query that fails throws `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -35,14 +35,11 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /**
-   * Executes a JSON message. Returns the data from the last reply that set data, or else from the response. The data may be
-   * empty.
-   */
+  /** Executes a contract. Returns the data, possibly empty, from the last reply that set data, or else from the response. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
-  /** Migrates a contract. Returns data like `execute`. */
+  /** Migrates a contract and, like `execute`, returns the call's data. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
-  /** Calls a contract on behalf of the chain itself. `message` is JSON text. Returns data like `execute`. */
+  /** Calls a contract on behalf of the chain itself, with `message` as JSON text. Like `execute`, returns the call's data. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query, whose message and result are JSON. */
@@ -52,13 +49,13 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** The parts that call back into the host and can therefore only be created after it. */
+/** The parts that call back into the host and can therefore only be created after the host. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
 }
 
-/** Limits how deep calls may nest. */
+/** Limits how deep contract calls or smart queries may nest. */
 interface DepthGuard {
   /** Runs `work`. Throws if calls nest deeper than the guard's limit. */
   readonly run: <T>(work: () => T) => T;
@@ -175,7 +172,7 @@ function instantiate(
   return { address, data: processResponse(host, context, address, response) ?? NO_DATA };
 }
 
-/** Moves funds to a contract. As in wasmd, emits no event of type `message`. */
+/** Moves a call's funds to the contract and, as in wasmd, drops the transfer's event of type `message`. */
 function transferFunds(
   { bank }: CallDeps,
   context: Context,
@@ -189,9 +186,7 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/**
- * Stores a new contract. As in wasmd, the caller does so after the contract's entry point has run but before its messages run.
- */
+/** Stores a new contract's record. As in wasmd, this happens after the entry point has run but before the contract's messages run. */
 function storeContract(
   host: CallDeps,
   context: Context,
@@ -238,7 +233,7 @@ function execute(
   return callContract(host, context, loaded, { entryPoint: "execute", ...call }) ?? NO_DATA;
 }
 
-/** Runs a contract's entry point and then processes its response. Returns the call's data. */
+/** Runs a contract's entry point, processes its response and returns the call's data, or undefined if the call set none. */
 function callContract(
   host: CallDeps,
   context: Context,
@@ -351,7 +346,7 @@ function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind,
   }
 }
 
-/** Charges for and emits the contract's events, then runs its messages. Returns the call's data. */
+/** Charges for and emits the contract's events, runs its messages and returns the call's data, or undefined if the call set none. */
 function processResponse(
   host: CallDeps,
   context: Context,

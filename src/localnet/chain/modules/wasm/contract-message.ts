@@ -49,7 +49,7 @@ interface Codec<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-/** Packs a module's message. */
+/** Encodes a module's message together with its type URL. */
 export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
@@ -58,7 +58,7 @@ const encodeBank = moduleEncoder({
   send: (body, contract) => {
     const toAddress = body.member("to_address").text();
     const amount = wireCoins(body.member("amount"));
-    // wasmd omits an empty payment.
+    // Like wasmd, send no message for a payment without coins.
     if (body.member("amount").items().length === 0) return { kind: "nothing" };
     return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
   },
@@ -160,7 +160,7 @@ const VOTE_OPTIONS: readonly (EnumValue & { readonly json: string })[] = [
 
 type WireValue = string | bigint | EnumValue | readonly WireField[];
 
-/** A message field: number, name, value. A repeated field occurs several times. */
+/** A protobuf field to encode. A repeated field has a separate entry for each of its values. */
 type WireField = readonly [number: number, name: string, value: WireValue];
 
 /** Creates a message for a module that the chain may lack. */
@@ -239,7 +239,7 @@ function parseTimeout(field: GoField): Timeout {
   };
 }
 
-/** Packs a `wasm` message. */
+/** Encodes a message for the `wasm` module. */
 export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMessage {
   const value = type.encode(message).finish();
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };

@@ -4,7 +4,7 @@ import type { ChainEvent } from "../../runtime/context.ts";
 import type { KVStore } from "../../store/cache-store.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 
-/** A message from or to a contract. Integers beyond 2^53, such as timestamps in nanoseconds, are bigints. */
+/** The JSON of a message from or to a contract. Integers beyond 2^53, such as timestamps in nanoseconds, are bigints. */
 export type MessageJson =
   | null
   | boolean
@@ -14,7 +14,7 @@ export type MessageJson =
   | readonly MessageJson[]
   | { readonly [key: string]: MessageJson };
 
-/** Thrown by a contract to fail a call with this text. Any other exception is a bug in the contract. */
+/** Thrown by a contract to fail a call with the given text. Any other exception is a bug in the contract. */
 export class ContractError extends Error {}
 
 /** A contract's view of the chain during one call. */
@@ -23,11 +23,11 @@ export interface ContractScope {
   readonly height: bigint;
   /** Block time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** Returns the transaction's index in its block, counted as in wasmd. Undefined before the block's first transaction. */
+  /** Returns the transaction's index in its block, counted as in wasmd, or undefined before the block's first transaction. */
   readonly transactionIndex: () => number | undefined;
   /** The contract's own bech32 address. */
   readonly address: string;
-  /** The contract's own entries, with unprefixed keys. Read-only during a query. */
+  /** The contract's own store, with unprefixed keys. During a query, the store is read-only. */
   readonly storage: KVStore;
   /** Runs a query in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or `ContractError`. */
   readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
@@ -41,12 +41,12 @@ export interface Caller {
   readonly funds: readonly Coin[];
 }
 
-/** A message that a contract sends. The sender is always the contract itself. */
+/** A message from a contract, which the chain always sends on behalf of the contract itself. */
 export type ContractMessage =
   /**
-   * Any of the chain's messages. `isWasm` means that the message is for a contract, so the reply contains its events.
-   * `isTransfer` means that the message is a transfer, for which the deployed chain reads the port. `text` is the message as Go
-   * prints it in the error for a module that the chain lacks.
+   * A message that the chain handles by its type URL. `isWasm` means that the message is for a contract, so the reply contains
+   * its events. `isTransfer` means that the message is a transfer, for which the deployed chain reads the port. `text` is the
+   * message as Go prints it in the error for a module that the chain lacks.
    */
   | {
       readonly kind: "any";
@@ -63,13 +63,13 @@ export type ContractMessage =
       readonly data: Uint8Array;
       readonly timeout: Timeout;
     }
-  /** A message for the chain's own bindings. */
+  /** A custom message, which the chain's own bindings handle. */
   | { readonly kind: "custom"; readonly message: MessageJson }
-  /** Burns the contract's coins. */
+  /** Burns coins from the contract's own balance. */
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent. The sub-message fails with this error. */
+  /** A message that cannot be sent, so that its sub-message fails with this error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
 /** The results of a message for which the contract gets a reply. A failed message without a reply fails the call. */
@@ -77,7 +77,7 @@ export type ReplyOn = "always" | "error" | "success" | "never";
 
 /** A message in a contract's response, which runs on its own cache layer. */
 export interface SubMessage {
-  /** Chosen by the contract and included in the reply. */
+  /** Id chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
   /** When to call the contract's `reply` entry point. If undefined, because the contract did not specify it, the call fails. */
@@ -103,13 +103,13 @@ export interface ContractResponse {
 }
 
 /**
- * The result of a sub-message. `error` is the error message if the error came from a contract. Otherwise, `error` contains only
- * the codespace and code, because the message may not be deterministic.
+ * Result of a sub-message, as passed to `reply`. `error` is the error message if the error came from a contract. Otherwise, `error`
+ * contains only the codespace and code, because the message may not be deterministic.
  */
 export type ReplyResult =
   | {
       readonly ok: true;
-      /** The events of a message to a contract, except type `message`, with sorted attributes. Empty for other messages. */
+      /** Events of a message to a contract, without type `message` and with sorted attributes; empty for any other message. */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
@@ -124,9 +124,9 @@ export interface Reply {
   readonly payload: Uint8Array;
 }
 
-/** The code of a contract in TypeScript. The code must be deterministic. A call to an absent entry point fails. */
+/** A TypeScript contract's code, which must be deterministic. A call to an absent entry point fails. */
 export interface ContractCode {
-  /** Name used in genesis files. The code's hash is the hash of this name. */
+  /** Name in genesis files, from which the code's hash is derived. */
   readonly name: string;
   readonly instantiate: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
   readonly execute?: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
@@ -139,7 +139,7 @@ export interface ContractCode {
 /** A response without messages, attributes, events or data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** Creates a sub-message without a reply. If the sub-message fails, the call fails. */
+/** Creates a sub-message without a reply, so that a failure of the sub-message fails the whole call. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

@@ -7,7 +7,7 @@ import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } fr
 
 /**
  * Creates the handler for a module's custom messages from functions keyed by member name. If a message has several of these
- * members, the first function wins, as in Go. `sender` is always the calling contract.
+ * members, the first function wins, as in Go. The argument `sender` is always the calling contract's address.
  */
 export function customMessages(
   handlers: Readonly<
@@ -21,7 +21,7 @@ export function customMessages(
   };
 }
 
-/** Creates the handler for a module's custom queries like {@link customMessages}. An invalid member fails with `error`. */
+/** Creates the handler for a module's custom queries like {@link customMessages}. `error` creates the error for an invalid member. */
 export function customQueries(
   handlers: Readonly<Record<string, (context: Context, fields: JsonField) => MessageJson>>,
   error: JsonField["error"] = decodeError,

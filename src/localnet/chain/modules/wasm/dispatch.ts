@@ -83,8 +83,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events except type `message`, and returns the events for the reply. Like wasmd, sorts the attributes for a
- * message to a contract, both in the reply and in the transaction.
+ * Emits a message's events except type `message`, and returns the events for the reply. Like wasmd, sorts each event's attributes
+ * if the message is for a contract, and otherwise returns no events.
  */
 function passOn(
   context: Context,
@@ -103,8 +103,8 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
 }
 
 /**
- * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The call pays for the gas
- * used.
+ * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The message's gas also counts
+ * toward the call.
  */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;

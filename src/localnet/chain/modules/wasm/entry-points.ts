@@ -21,7 +21,7 @@ export type EntryCall =
   | {
       readonly entryPoint: "instantiate" | "execute";
       readonly caller: wasm.Caller;
-      /** The message as JSON text. */
+      /** The message for the contract, as JSON text in UTF-8. */
       readonly message: Uint8Array;
     }
   | { readonly entryPoint: "migrate" | "sudo"; readonly message: Uint8Array }
@@ -33,7 +33,7 @@ export type EntryCall =
  */
 export interface EntryPoints {
   readonly call: (context: Context, code: keeper.LoadedCode, call: EntryCall) => wasm.ContractResponse;
-  /** `message` and the result are JSON. */
+  /** Runs a smart query, whose message and result are JSON. */
   readonly query: (context: Context, code: keeper.LoadedCode, message: Uint8Array) => Uint8Array;
   /** Runs an IBC entry point and reads its result with `decode`. TypeScript code has no IBC entry points. */
   readonly ibc: <T>(
@@ -162,13 +162,13 @@ function parseResponse(bytes: Uint8Array, contract: string): wasm.ContractRespon
   return responseOf(okOf(bytes), contract, "data");
 }
 
-/** Decodes the result of `ibc_packet_receive`, whose data is the acknowledgement. Throws like {@link parseResponse}. */
+/** Decodes the result of `ibc_packet_receive` like {@link parseResponse}, except that the data is the acknowledgement. */
 function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.ContractResponse {
   return responseOf(okOf(bytes), contract, "acknowledgement");
 }
 
 /**
- * Decodes the result of `ibc_channel_open`. Returns the version, or "" if the result contains none. As on the deployed chain, a
+ * Returns the channel version in the result of `ibc_channel_open`, or "" if the result contains none. As on the deployed chain, a
  * contract error yields no version, so the channel still opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
@@ -194,7 +194,7 @@ function responseOf(response: GoField, contract: string, dataName: string): wasm
   };
 }
 
-/** Decodes a query's result, which is base64-encoded JSON. Throws like {@link parseResponse}. */
+/** Returns the JSON that a query's result contains in base64. Throws `ContractError` for the contract's own error, or `GoJsonError`. */
 function parseQueryResult(bytes: Uint8Array): Uint8Array {
   return resultOf(bytes).bytes();
 }
@@ -292,11 +292,11 @@ export interface IbcCalls {
 interface IbcCallDeps {
   readonly entryPoints: Pick<EntryPoints, "ibc">;
   readonly load: (context: Context, address: string) => keeper.LoadedContract;
-  /** Runs `work`. Throws if calls nest too deeply. */
+  /** Runs `work`, or throws `ModuleError` if contract calls nest too deeply. */
   readonly guard: <T>(work: () => T) => T;
   /** Runs `call`. Converts an error from the contract to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
-  /** Emits a response's events and runs its messages. Returns the call's data. */
+  /** Emits a response's events, runs its messages and returns the call's data, or undefined if the call set none. */
   readonly respond: (
     context: Context,
     address: string,

@@ -9,7 +9,7 @@ import { ErrInvalidEvent } from "./keys.ts";
 
 // Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
 
-/** Gas for creating an instance. Instances of pinned code cost less. */
+/** Gas for creating an instance of code that is not pinned. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
@@ -54,7 +54,7 @@ export function gasForCall({ limit, used }: GasMeter): bigint {
   return left > 0n ? left * GAS_MULTIPLIER : 0n;
 }
 
-/** Consumes a call's VM gas. Throws an out-of-gas error if the call reaches the limit. */
+/** Converts a call's VM gas to chain gas and consumes the result. Throws an out-of-gas error if the call reaches the limit. */
 export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
   gas.consume(vmGas / GAS_MULTIPLIER, "wasm contract");
   const { limit } = gas;

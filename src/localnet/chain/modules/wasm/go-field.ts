@@ -60,7 +60,7 @@ export class GoField {
     return this.json.value;
   }
 
-  /** Decodes base64 with padding. */
+  /** Decodes text in base64, which must have padding. */
   bytes(): Uint8Array {
     const text = this.text();
     try {
@@ -96,7 +96,7 @@ export class GoField {
     return { denom: this.member("denom").text(), amount: this.member("amount").text() };
   }
 
-  /** Returns the value unchanged. */
+  /** Returns the value, with integers beyond 2^53 as bigints. */
   message(): MessageJson {
     return withExactIntegers(this.json);
   }

@@ -169,7 +169,7 @@ export function codeMessages({ authority, bech32Prefix }: WasmOptions, host: Con
   return {
     StoreCode: {
       validate: ({ sender, wasmByteCode, instantiatePermission }) => {
-        // wasmd returns an unregistered error here.
+        // As in wasmd, the error for an invalid sender is unregistered.
         orThrow(() => parseAddress(bech32Prefix, sender), unregisteredError);
         checks.requireCode(wasmByteCode);
         requireAccess(instantiatePermission);

@@ -86,8 +86,8 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. An error acknowledgement contains the contract's own error message. If one of the contract's
- * messages failed, the acknowledgement contains the codespace and code instead, and the contract's events are dropped.
+ * Passes a received packet to a contract. An error acknowledgement contains the contract's own error message. If one of the
+ * contract's messages failed, the acknowledgement contains the codespace and code instead, and the contract's events are dropped.
  */
 function receive(
   context: Context,

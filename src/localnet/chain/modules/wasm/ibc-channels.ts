@@ -111,7 +111,7 @@ export function sendContractPacket(
 
 // JSON about channels and packets as contracts receive it from wasmvm 2.1.
 
-/** A channel as contracts see it. */
+/** The fields of a channel that its contract receives in IBC calls and query results. */
 export interface ContractChannel extends ChannelEndpoint {
   readonly counterparty: ChannelEndpoint;
   readonly ordering: wireChannel.Order;
@@ -134,7 +134,7 @@ export function toContractChannel(
   };
 }
 
-/** Prints a channel as wasmvm does. */
+/** Prints a channel as the JSON that wasmvm passes to contracts. */
 function printChannel(channel: ContractChannel): string {
   return printGoJson({
     endpoint: endOf(channel),
@@ -149,7 +149,7 @@ function endOf({ portId, channelId }: ChannelEndpoint): JsonObject {
   return { port_id: portId, channel_id: channelId };
 }
 
-/** Additional members of a message. */
+/** Additional JSON members of a contract's message. */
 type Members = readonly (readonly [name: string, json: string])[];
 
 /** Prints a contract's message for a channel handshake step. */

@@ -40,17 +40,17 @@ export const contracts = collections.createMap(
 /** Contract state: `0x03 | address | the contract's own key`. */
 const STATE_PREFIX = Uint8Array.of(0x03);
 
-/** Store keys of the counters. */
+/** Store keys of the counters for codes and contract instances. */
 export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"));
 export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
 
-/** The next code id, starting with 1. Absent before the first code. */
+/** The next code id, starting with 1; not stored before the first code. */
 export const codeSequence = collections.createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
-/** The next instance number, starting with 1. Absent before the first contract. */
+/** The next instance number, starting with 1; not stored before the first contract. */
 export const instanceSequence = collections.createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
-/** Identifies an entry in a contract's history. Numbers start at 1. */
+/** Identifies an entry in a contract's code history, whose entries are numbered from 1. */
 interface HistoryKey {
   readonly address: Uint8Array;
   readonly number: bigint;
@@ -61,7 +61,7 @@ const historyCodec: collections.Codec<HistoryKey> = {
   decode: (key) => ({ address: key.subarray(0, -8), number: readUint64BigEndian(key.subarray(-8)) }),
 };
 
-/** Contract history: `0x05 | address | number`. */
+/** Entries of contracts' code histories: `0x05 | address | number`. */
 export const histories = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x05),
@@ -69,7 +69,7 @@ export const histories = collections.createMap(
   collections.messageCodec<wire.ContractCodeHistoryEntry>(wire.ContractCodeHistoryEntry),
 );
 
-/** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is the byte 1. */
+/** Pinned codes, whose instances are cheaper: `0x07 | code id`, with the single byte 1 as the value. */
 export const pinned = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x07),
@@ -80,7 +80,7 @@ export const pinned = collections.createMap(
 /** The ante handler's transaction counter: height (8 bytes) and number (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(0x08);
 
-/** Code bytes: `0xff | checksum`. wasmd stores them in files next to its store. */
+/** Code bytes: `0xff | checksum`. wasmd stores code bytes in files next to its store. */
 const CODE_BYTES_PREFIX = Uint8Array.of(0xff);
 
 /** Returns whether a code is pinned, which makes its instances cheaper. */
@@ -101,8 +101,8 @@ export function transactionIndex(context: Context): number | undefined {
 }
 
 /**
- * Returns the running transaction's index without consuming gas, or undefined in block hooks, queries and simulations. Only
- * transactions have a gas limit.
+ * Returns the running transaction's index without consuming gas, or undefined in block hooks, queries and simulations. Block hooks
+ * also run in the mode `deliver`, but without a gas limit.
  */
 export function runningTransaction(context: Context): number | undefined {
   if (context.mode !== "deliver" || context.gas.limit === undefined) return undefined;
@@ -114,7 +114,7 @@ export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
 
-/** Returns a function that finds a code by its hash. */
+/** Returns a function that finds a TypeScript contract's code by the code's hash. */
 export function createCodeRegistry(
   codesByName: readonly ContractCode[],
 ): (hash: Uint8Array) => ContractCode | undefined {
@@ -126,7 +126,7 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores a code's bytes. Consumes no gas, because the deployed chain stores code bytes in files. */
+/** Stores a code's bytes without consuming gas, because the deployed chain stores code bytes in files. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
@@ -276,7 +276,7 @@ export interface LoadedContract extends LoadedCode {
   readonly info: wire.ContractInfo;
 }
 
-/** Loads a contract by its address. Throws ErrInvalid, ErrNoSuchContract or ErrNoSuchCode. */
+/** Loads a contract's info and code hash by bech32 address. Throws ErrInvalid, ErrNoSuchContract or ErrNoSuchCode. */
 export function loadContract(context: Context, address: string, bech32Prefix: string): LoadedContract {
   const bytes = tryParseAddress(bech32Prefix, address);
   if (!bytes.ok) throw ErrInvalid(`contract: ${bytes.error}`);
@@ -289,7 +289,7 @@ export function loadContract(context: Context, address: string, bech32Prefix: st
 
 const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = wire.AccessType;
 
-/** The permission that allows every account. */
+/** Permission that lets every account upload or instantiate code. */
 export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
 /** Parameters: who may upload code, and who may instantiate code by default. */
@@ -327,7 +327,7 @@ export function classicContractAddress(codeId: bigint, instance: bigint): Uint8A
 
 /** The values that determine a predictable address (`MsgInstantiateContract2`). */
 interface PredictableContract {
-  /** The code's hash (32 bytes). */
+  /** SHA-256 hash of the code (32 bytes). */
   readonly checksum: Uint8Array;
   readonly creator: Uint8Array;
   readonly salt: Uint8Array;
@@ -341,7 +341,7 @@ export function predictableContractAddress(contract: PredictableContract): Uint8
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
 }
 
-/** Returns a new contract's address. Without a salt, the address is derived from the next instance number. */
+/** Derives a new contract's address from a salt or, without a salt, from the code id and the next instance number. */
 export function addressOf(
   context: Context,
   contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {

@@ -9,7 +9,7 @@ export function portOf(address: string): string {
   return `${PORT_PREFIX}${address}`;
 }
 
-// Errors of codespace "wasm" by their Go names (wasmd v0.53 x/wasm/types/errors.go).
+// Errors in the codespace "wasm", under their Go names (wasmd v0.53 x/wasm/types/errors.go).
 const register = errorsOf(MODULE_NAME);
 export const ErrCreateFailed = register(2, "create wasm contract failed");
 export const ErrInstantiateFailed = register(4, "instantiate wasm contract failed");

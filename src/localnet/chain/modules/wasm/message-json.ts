@@ -14,7 +14,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Parses a call's message. Throws `ContractError` for invalid JSON or nesting deeper than 128. */
+/** Parses the JSON message of a call. Throws `ContractError` for invalid JSON or nesting deeper than 128. */
 export function parseMessageJson(bytes: Uint8Array): MessageJson {
   if (isTooDeep(bytes)) throw parseError("recursion limit exceeded");
   try {
@@ -59,7 +59,7 @@ export function printMessageJson(message: unknown): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${printMessageJson(value)}`).join(",")}}`;
 }
 
-/** Copies an unchecked part of a message. */
+/** Copies a part of a message whose format was not checked. */
 export function copyMessage(part: unknown): MessageJson {
   return parseMessageJson(utf8(printMessageJson(part)));
 }
@@ -68,7 +68,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/** Returns whether JSON nests too deeply for `JSON.parse`, by counting brackets outside strings. Linear in the length. */
+/** Returns whether JSON nests too deeply for `JSON.parse`, by counting brackets outside strings. Takes linear time. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

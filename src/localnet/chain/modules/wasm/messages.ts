@@ -10,13 +10,13 @@ import { MAX_CODE_BYTES } from "./code-store.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./keys.ts";
 import type { Instantiation } from "./types.ts";
 
-// Checks that several messages' stateless checks (`ValidateBasic`) share. They throw `ModuleError`.
+// Stateless checks, shared by several messages' `ValidateBasic`, which throw `ModuleError` for an invalid field.
 
 const MAX_LABEL_BYTES = 128;
 const MAX_SALT_BYTES = 64;
 const MAX_PINNED_CODES = 50;
 
-/** Creates the checks that parse addresses. */
+/** Creates the checks for address fields, which require the chain's bech32 prefix. */
 export function createAddressChecks(bech32Prefix: string) {
   const requireAddress = (text: string, name: string): void => {
     errors.orThrowWith(ErrInvalid, name, () => parseAddress(bech32Prefix, text));

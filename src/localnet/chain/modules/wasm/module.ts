@@ -27,7 +27,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import { checkCode } from "./code-store.ts";
 
-/** The module and its contract host. Other modules call contracts through the host. */
+/** The module and the contract host, through which other modules call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
   /** Returns the application for a contract's port, or undefined for any other port. */
@@ -137,7 +137,7 @@ interface GenesisDeps extends WasmOptions {
  * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code
  * is `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
  * order, in proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members
- * are optional. Accepts a wasmd export too. Throws `GenesisError`, even if a message fails.
+ * are optional, and the genesis state from a wasmd export is accepted too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
@@ -250,7 +250,7 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** Reads a history entry. This chain exports protobuf, while wasmd exports JSON. */
+/** Reads a history entry from this chain's export, which contains protobuf (a wasmd export contains JSON). */
 function readHistory(entry: JsonField): ContractCodeHistoryEntry {
   return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }

@@ -20,8 +20,8 @@ import { queryStaking } from "./staking-querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Thrown for a query that the chain cannot run, as opposed to a query that runs and returns an error. `json` is wasmvm's
- * `SystemError`.
+ * Thrown for a query that the chain cannot run, as opposed to a query that runs and returns an error. The property `json` contains
+ * wasmvm's `SystemError`.
  */
 class SystemError extends Error {
   readonly json: string;
@@ -36,7 +36,7 @@ function unsupported(kind: string): SystemError {
   return new SystemError("unsupported_request", [["kind", printGoString(kind)]]);
 }
 
-/** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
+/** Runs a query from a contract and returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
 /** Runs smart queries, and decides whether contracts may see an error's message. */
@@ -184,7 +184,7 @@ function queryContract(
   );
 }
 
-/** Code of ErrNoSuchContract. */
+/** wasmd's error code for ErrNoSuchContract. */
 const NO_SUCH_CONTRACT = 22;
 
 function querySmart(context: Context, address: string, message: Uint8Array, smart: SmartQueries): Uint8Array {

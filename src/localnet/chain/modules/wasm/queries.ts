@@ -15,14 +15,14 @@ import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./key
 
 interface QueryDeps {
   readonly bech32Prefix: string;
-  /** Parses an address. Throws `QueryError` for an invalid address. */
+  /** Parses a bech32 address with this chain's prefix. Throws `QueryError` for any other text. */
   readonly read: (address: string) => Uint8Array;
 }
 
 /** Creates the handlers for code, contract and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read = (address: string): Uint8Array => orQueryError(() => parseAddress(bech32Prefix, address));
-  /** Returns a contract's address bytes. Throws ErrNoSuchContract for an unknown contract. */
+  /** Returns an existing contract's address bytes. Throws `QueryError`, or ErrNoSuchContract if no contract has the address. */
   const requireContract = (context: Context, address: string): Uint8Array => {
     const bytes = read(address);
     if (!keeper.contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
@@ -59,7 +59,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the gas so that a query's profile includes it. The query's meter has no limit.
+        // Charge the gas so that a query's profile includes it. The charge cannot fail, because a query's meter has no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
@@ -135,7 +135,7 @@ function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, re
   if (salt.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty salt");
   const message = request.initArgs;
   if (message.length > 0 && goJsonSyntaxError(message) !== undefined) throw ErrInvalid();
-  // wasmd panics in both cases.
+  // For an invalid checksum or salt length, wasmd panics.
   if (checksum.length !== CHECKSUM_BYTES) throw ErrInvalid("checksum");
   if (salt.length > MAX_SALT_BYTES) throw ErrInvalid("salt");
   return formatAddress(bech32Prefix, keeper.predictableContractAddress({ checksum, creator, salt, message }));
@@ -151,7 +151,7 @@ function inField<T>(name: string, parse: () => T): T {
   }
 }
 
-/** Decodes hex with Go's error messages. */
+/** Decodes hex. Throws `QueryError` with the error message of Go's `encoding/hex`. */
 function hexBytes(text: string): Uint8Array {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (bad !== undefined) {

@@ -7,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, goPanic, orThrow, unregisteredError } from "../../runtime/errors.ts";
 import type { GoField } from "./go-field.ts";
 
-/** The validator fields that contracts can read. Rates are decimals with 18 digits. */
+/** The validator fields that contracts can read. Commission rates are text with 18 decimal places. */
 interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -15,7 +15,7 @@ interface ContractValidator {
   readonly maxChangeRate: string;
 }
 
-/** A delegation and its tokens. Addresses are bech32. */
+/** A delegation with bech32 addresses and the tokens that its shares are worth. */
 interface ContractDelegation {
   readonly delegatorAddress: string;
   readonly validatorAddress: string;

@@ -32,7 +32,7 @@ interface BankKeeper {
 }
 
 interface AccountKeeper {
-  /** Creates an account for a new contract if there is none. */
+  /** Creates an account for a new contract if the address has none. */
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
@@ -50,7 +50,7 @@ export type CustomMessageHandler = (
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Each may be absent. */
+/** Result of a custom message: optional JSON for the `data` in the contract's reply, and an optional encoded response. */
 export interface CustomMessageResult {
   readonly data?: Uint8Array;
   readonly response?: HandlerResult;
@@ -64,7 +64,7 @@ export type CustomQueryHandler = (
 
 /** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
-  /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
+  /** Reads the transfer port, which consumes gas; absent on a chain without a transfer module. */
   readonly readTransferPort?: (context: Context) => void;
   /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;
@@ -72,7 +72,7 @@ export interface WasmDeps {
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
-  /** Methods of the `ibc` module. */
+  /** Methods of the `ibc` module for contracts' channels and packets. */
   readonly channels: ContractChannels;
   /** If absent, contracts cannot query validators and delegations. */
   readonly staking?: StakingReads;
@@ -88,12 +88,12 @@ export interface Instantiation {
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
-  /** The message as JSON text. */
+  /** The instantiation message, as JSON text in UTF-8. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
   /** True if the authority, which may instantiate any code, creates the contract. */
   readonly isAuthority?: boolean;
-  /** Makes the address predictable. If `isMessageFixed` is true, the address also depends on the message. */
+  /** Salt that makes the contract's address predictable. If `isMessageFixed` is true, the address also depends on the message. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 
@@ -101,7 +101,7 @@ export interface Migration {
   readonly address: string;
   readonly sender: string;
   readonly codeId: bigint;
-  /** The message as JSON text. */
+  /** The migration message, as JSON text in UTF-8. */
   readonly message: Uint8Array;
   readonly isAuthority?: boolean;
 }

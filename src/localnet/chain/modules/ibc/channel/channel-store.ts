@@ -30,7 +30,7 @@ const packetCodec: collections.Codec<PacketKey> = {
   },
 };
 
-/** Number of the next channel, starting at 0. */
+/** Number in the next channel's id, starting at 0. */
 export const channelSequence = collections.createSequence(STORE_NAME, utf8("nextChannelSequence"), 0n);
 
 /** Channel ends, in ascending path order. */
@@ -69,7 +69,7 @@ export function listChannels(context: Context, portPrefix = ""): readonly wireCh
   return Array.from(entries, ([end, channel]) => ({ ...channel, ...end }));
 }
 
-/** Decodes an entry under `channelEnds`. The key starts with a slash. */
+/** Decodes an entry under `channelEnds`, whose key starts with a slash. */
 export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel.IdentifiedChannel {
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
@@ -81,7 +81,7 @@ const NO_SEQUENCE = {
   nextSequenceAck: [ibcErrors.ErrSequenceAckNotFound, "source"],
 } as const;
 
-/** Reads a channel's sequence. Throws channel/10, channel/11 or channel/12 if the sequence does not exist. */
+/** Reads one of a channel's next sequences. Throws channel/10, channel/11 or channel/12 if the sequence does not exist. */
 export function requireSequence(context: Context, name: SequenceName, end: ChannelEndpoint): bigint {
   const sequence = sequences[name].get(context, end);
   if (sequence !== undefined) return sequence;
@@ -112,12 +112,12 @@ export function counterpartyOf({
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
-/** Returns a port's application. Throws capability/7 if the port has no application. */
+/** Returns a port's application, or throws capability/7 if the port has none. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   return requireOwner(context, portCapability(portId), router(context, portId));
 }
 
-/** Returns a channel's application. Throws capability/7 if the channel, and therefore its capability, does not exist. */
+/** Returns the application that owns a channel. Throws capability/7 if the channel, and therefore its capability, does not exist. */
 export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
   const exists = channels.get(context.withGas(createGasMeter()), end) !== undefined;
   return requireOwner(context, channelCapability(end), exists ? router(context, end.portId) : undefined);

@@ -74,13 +74,13 @@ function paramsMessages({ bech32Prefix, authority }: IbcOptions) {
   } satisfies Messages;
 }
 
-/** Returns a message's params. As in Go, absent parts are zero. */
+/** Returns a message's params, with zeros for absent parts, as in Go. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
 }
 
-// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in
-// ibc-go's order. Each step calls the application of the port.
+// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in ibc-go's
+// order. Each step calls the port's application.
 
 /** The first two handshake steps: one end starts the channel, and the other end accepts it. */
 function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
@@ -241,7 +241,7 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   } satisfies Messages;
 }
 
-/** Runs one of the first two steps. `check` returns the channel to open; the application then chooses the channel's version. */
+/** Runs handshake step 1 (Init) or 2 (Try). `check` returns the channel to open; the application then chooses the channel's version. */
 function openNew(
   context: Context,
   application: IBCModule,
@@ -262,8 +262,8 @@ function openNew(
 }
 
 /**
- * Opens the channel in one of the last two steps; the caller then calls the application. Like ibc-go, reads the channel again
- * before writing it.
+ * Opens the channel in handshake step 3 or 4; the caller then calls the application. Like ibc-go, reads the channel again before
+ * writing it.
  */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);

@@ -12,7 +12,7 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: wireChannel.Order;
   readonly connectionHops: readonly string[];
   readonly counterparty: wireChannel.Counterparty;
-  /** The requested version in the first step, or the counterparty's version in the second step. */
+  /** The requested version in handshake step 1, or the counterparty's version in handshake step 2. */
   readonly version: string;
 }
 
@@ -27,13 +27,13 @@ export interface RelayedPacket extends Packet {
   readonly relayer: Uint8Array;
 }
 
-/** A port's application (ICS-26). Methods throw `ModuleError` to fail a message. Middleware wraps another application. */
+/** An IBC application that owns ports (ICS-26), or middleware around it. Methods throw `ModuleError` to fail a message. */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
   readonly moduleName: string;
-  /** Returns the channel's version. */
+  /** Returns the version that the application chooses for the new channel. */
   readonly onOpenInit: (context: Context, channel: OpeningChannel) => string;
-  /** Returns the channel's version. */
+  /** Returns the version that the application chooses for the new channel. */
   readonly onOpenTry: (context: Context, channel: OpeningChannel) => string;
   readonly onOpenAck: (context: Context, channel: ChannelEndpoint, counterpartyVersion: string) => void;
   readonly onOpenConfirm: (context: Context, channel: ChannelEndpoint) => void;
@@ -52,7 +52,7 @@ export interface OutgoingPacket {
   readonly data: Uint8Array;
 }
 
-/** The interface through which an application sends packets on its channel. Middleware wraps this interface too. */
+/** The interface through which an application, or middleware around it, sends packets on its channel. */
 export interface ICS4Wrapper {
   /** Sends a packet and returns its sequence. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
@@ -66,7 +66,7 @@ export type Reply =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string };
 
-/** Encodes a reply as ibc-go's JSON. */
+/** Encodes a reply as JSON, with the same bytes as ibc-go. */
 export function encodeReply(reply: Reply): Uint8Array {
   return utf8(
     printGoJson(reply.kind === "result" ? { result: toBase64(reply.result) } : { error: reply.error }),
@@ -91,7 +91,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 if a reply is not encoded as ibc-go encodes it. Accepts acknowledgements that are not replies. */
+/** Throws channel/16 if a reply is not encoded as ibc-go encodes it. Accepts bytes that do not decode as a reply. */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

@@ -28,7 +28,7 @@ import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from
 /** The value stored as a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
-/** Verifies and records a packet. Returns false without changes if the packet was received before. Throws `ModuleError`. */
+/** Verifies and records a received packet. Returns false without changes if the packet was received before. Throws `ModuleError`. */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
@@ -142,7 +142,7 @@ function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string
     throw timeoutElapsedError(timeout, latest, timestamp).wrap("invalid packet timeout");
 }
 
-/** Proof that a packet was not received. */
+/** Proof that the counterparty has not received a packet. */
 export interface Unreceived {
   readonly proof: MessageProof;
   /** The sequence that the counterparty's channel end expects next, if the channel is ordered. */
@@ -190,7 +190,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // ibc-go's message lacks the closing parenthesis too.
+    // ibc-go's error message also lacks the closing parenthesis.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );

@@ -10,11 +10,11 @@ import {
 } from "../host/identifiers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-// Checks that several messages' stateless checks (`ValidateBasic`) share. They throw `ModuleError`.
+// Checks shared by several messages' `ValidateBasic` (stateless checks), all of which throw `ModuleError`.
 
 const NO_CHANNEL = Channel.decode(new Uint8Array(0));
 
-/** Returns a message's channel. As in Go, the fields of an absent channel are zero. */
+/** Returns a message's channel, or a channel with zero fields if absent, as in Go. */
 export function channelIn({ channel = NO_CHANNEL }: { readonly channel: Channel | undefined }): Channel {
   return channel;
 }
@@ -48,7 +48,7 @@ export function requirePort({ portId }: { readonly portId: string }): void {
   wrapErrors("invalid port ID", () => validatePortId(portId));
 }
 
-/** Checks the ids of a channel on this chain. */
+/** Throws if the port or channel id of a channel on this chain is invalid. */
 export function requireOwnIds(end: ChannelEndpoint): void {
   requirePort(end);
   if (!isNumberedId(end.channelId, "channel-")) throw ibcErrors.ErrInvalidChannelIdentifier();

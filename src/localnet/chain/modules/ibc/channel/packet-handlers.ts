@@ -24,8 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// The messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay the
-// same packets, and a late relayer must not lose the other messages in its transaction.
+// Handlers for the messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay
+// the same packets, and a late relayer must not lose the other messages in its transaction.
 
 export interface RelayDeps {
   readonly router: PortRouter;
@@ -41,13 +41,13 @@ const ERROR_PREFIX = "ibccallbackerror-";
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
 interface RelayStep {
-  /** The packet's end on this chain. */
+  /** The packet's channel end on this chain. */
   readonly end: "source" | "destination";
   /** The step's name in the errors that `verify` throws. */
   readonly name: string;
   /** Verifies and records the packet. Returns false if the packet was relayed before. */
   readonly verify: (packet: Packet) => boolean;
-  /** Passes the packet to the application. */
+  /** Passes the verified packet to the application. */
   readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
 }
 
@@ -126,7 +126,7 @@ function completeTimeout(
   wrapErrors(words, () => application.onTimeout(context, packet));
 }
 
-/** Thrown to drop an application's branch after it has refused a packet. */
+/** Thrown to discard an application's writes after the application has refused a packet. */
 class Refused extends Error {
   readonly acknowledgement: Acknowledgement;
 
@@ -215,7 +215,7 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/** A message's kind in CheckTx. "other" means that the message is not a relayer's. */
+/** A message's kind in CheckTx, where "other" is a message that neither updates a client nor relays a packet. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
@@ -256,7 +256,7 @@ function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: Rel
   }
 }
 
-/** Verifies a packet without calling its application. A recheck skips the verification. */
+/** Verifies a packet without calling its application; a recheck skips the proof verification. */
 function checkReceive(context: Context, message: wire.MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";

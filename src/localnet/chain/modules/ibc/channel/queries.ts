@@ -19,7 +19,7 @@ import { channels, hopOf, identifyChannel, type PacketKey, packets, sequences } 
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** All queries of `ibc.core.channel.v1.Query`. */
+/** Handlers for all queries of `ibc.core.channel.v1.Query`. */
 export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Channel: (context, request) => {
     checkEnd(request);
@@ -54,7 +54,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   // No upgrade is ever found, because this chain does not support channel upgrades.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // ibc-go's message lacks the colons too.
+    // ibc-go's error message also lacks the colons.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
@@ -94,7 +94,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
     checkEnd(request);
     const { ordering } = channelOf(context, request);
     const next = sequences.nextSequenceRecv.get(context, request);
-    // The next sequence of an unordered channel is 0, because it receives packets in any order.
+    // The next sequence of an unordered channel is 0, because such a channel receives packets in any order.
     const nextSequenceReceive =
       ordering === Order.ORDER_UNORDERED
         ? 0n

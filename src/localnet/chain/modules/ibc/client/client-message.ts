@@ -122,7 +122,7 @@ export function verifyUpdateHeader(
   );
 }
 
-/** Returns a client's trust options for the light client. As in Go, absent fields are zero. */
+/** Returns a client's trust options for the light client, with zeros for absent fields, as in Go. */
 function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
@@ -153,7 +153,7 @@ export function trustedHeightOf(header: Header): Height {
   return header.trustedHeight ?? ZERO_HEIGHT;
 }
 
-/** Returns a header's consensus state. Absent parts are empty. */
+/** Returns the consensus state that a header contains, with empty values for absent fields. */
 export function consensusStateOfHeader(header: Header): ConsensusState {
   const inner = header.signedHeader?.header;
   return {
@@ -163,7 +163,7 @@ export function consensusStateOfHeader(header: Header): ConsensusState {
   };
 }
 
-/** Decodes the signed header and the validator set. Throws `ModuleError` if either is invalid. */
+/** Decodes the signed header and the validator set, or throws `ModuleError` if one of them is invalid. */
 function readHeader(header: Header): {
   readonly signed: SignedHeader;
   readonly validators: ValidatorSet;
@@ -325,7 +325,7 @@ function verifySigners(
   );
 }
 
-/** Runs a CometBFT check. Converts an error to ErrInvalidMisbehaviour. */
+/** Runs a CometBFT check, and converts an error to ErrInvalidMisbehaviour. */
 function orMisbehaviour(check: () => void, words: (reason: string) => string): void {
   try {
     check();

@@ -146,15 +146,15 @@ export interface ClientStore {
   readonly clientState: () => StoredClient | undefined;
   readonly setClientState: (client: StoredClient) => void;
   readonly consensusState: (height: Height) => ConsensusState | undefined;
-  /** Stores a consensus state. `processed` defaults to the current block. */
+  /** Stores a consensus state and its metadata. By default, `processed` is the current block's time and height. */
   readonly setConsensusState: (height: Height, state: ConsensusState, processed?: Processed) => void;
   readonly processed: (height: Height) => Processed | undefined;
   readonly deleteConsensusState: (height: Height) => void;
   /** Returns the lowest height with a consensus state. */
   readonly earliestHeight: () => Height | undefined;
-  /** Returns the consensus state at the highest stored height below this one. */
+  /** Returns the consensus state at the highest stored height below `height`. */
   readonly previousConsensusState: (height: Height) => ConsensusState | undefined;
-  /** Returns the consensus state at the lowest stored height above this one. */
+  /** Returns the consensus state at the lowest stored height above `height`. */
   readonly nextConsensusState: (height: Height) => ConsensusState | undefined;
 }
 
@@ -259,7 +259,7 @@ export function openClient(
   return { client, store };
 }
 
-/** Throws client/29, with the message for the status, unless the client is active. */
+/** Throws client/29, with the client's status in the message, unless the client is active. */
 export function requireActive(
   context: Context,
   { client, store }: OpenClient,

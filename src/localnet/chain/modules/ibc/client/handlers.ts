@@ -86,7 +86,7 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
     },
     UpgradeClient: {
       signers: signed.packedSigner(packedStates),
-      // As in ibc-go, check the signer after the states.
+      // As in ibc-go, check the signer after the client and consensus states.
       validate: (message) => {
         validateUpgrade(message);
         signed.requireSigner(bech32Prefix, message);
@@ -143,7 +143,7 @@ function validateUpgrade(message: wire.MsgUpgradeClient): void {
     throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
 }
 
-/** Returns a message's params. As in Go, absent params are empty. */
+/** Returns a message's params, or empty params if absent, as in Go. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { allowedClients: [] };
 }
@@ -239,7 +239,7 @@ function validateLatestHeight(client: ClientState): void {
   }
 }
 
-/** All queries of `ibc.core.client.v1.Query`. */
+/** Handlers for all queries of `ibc.core.client.v1.Query`. */
 export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Query, {
   ClientState: (context, { clientId }) => {
     const { client } = clientOf(context, clientId);
@@ -247,7 +247,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Qu
   },
   ClientStates: (context, { pagination }) => {
     const page = signed.readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
-      // Latin-1 leaves binary keys unchanged.
+      // Decode the key as Latin-1, which preserves the bytes of binary keys.
       const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
       return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
     });
@@ -280,7 +280,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Qu
     return { status: clientStore.statusOf(context, client, store) };
   },
   ClientParams: clientParams.query,
-  // Never found, because this chain never plans an upgrade.
+  // An upgraded state is never found, because this chain never plans an upgrade.
   UpgradedClientState: () => notFound("upgrade plan not found"),
   UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
   VerifyMembership: verifyMembership,
@@ -317,7 +317,7 @@ const SOLO_MACHINE = "06-solomachine";
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
- * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws
+ * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof yields false, not an error. Throws
  * `QueryError` if the request lacks a client or another part, in the same order and with the same messages as ibc-go.
  */
 export function verifyMembership(

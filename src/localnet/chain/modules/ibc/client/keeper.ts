@@ -30,7 +30,7 @@ import {
 } from "./client-store.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** Number of the next client, starting at 0. */
+/** Number in the next client's id, starting at 0. */
 export const clientSequence = createSequence(STORE_NAME, utf8("nextClientSequence"), 0n);
 
 /**
@@ -52,7 +52,7 @@ export function createClient(
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
-  // As in ibc-go, check the client's status after storing it. If the message fails, its writes are dropped.
+  // As in ibc-go, check the client's status after storing the client. If the message fails, its writes are dropped.
   requireActive(
     context,
     { client, store },
@@ -97,7 +97,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns the block properties for header checks. */
+/** Returns the current block's properties for header checks. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): clientMessage.VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
@@ -129,8 +129,8 @@ function isMisbehaviour(message: clientMessage.ClientMessage, store: ClientStore
 }
 
 /**
- * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
- * check for misbehaviour. A recheck skips the verification. Throws `ModuleError`.
+ * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. CheckTx
+ * skips the misbehaviour check, and a recheck also skips the header's verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -140,9 +140,9 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 }
 
 /**
- * Opens an active Tendermint client. The client's status is checked before the header, because only a recovery may revive an
- * expired or frozen client. Throws client/4 with `words` for an unknown client, client/29 for an inactive client, and client/23
- * for the localhost client.
+ * Opens an active Tendermint client for an update. The client's status is checked before the header, because only a recovery may
+ * revive an expired or frozen client. Throws client/4 with `words` for an unknown client, client/29 for an inactive client, and
+ * client/23 for the localhost client.
  */
 function openForUpdate(
   context: Context,

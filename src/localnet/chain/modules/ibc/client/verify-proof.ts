@@ -30,7 +30,7 @@ interface PathProof {
 /** Proof accepted by the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The verifier's cache cannot change a result, because it depends only on the proofs.
+// The verifier's cache cannot change a result, because the cache depends only on the proofs.
 const proofs = createProofVerifier();
 
 /**
@@ -147,7 +147,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof failure to an error. The failure's message ends with the description of ibc-go's error. */
+/** Converts a proof failure to ibc-go's error, which is found by the description at the end of the failure's message. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -173,7 +173,7 @@ interface ProvenPath {
 /** Prefix of this chain's store in its counterparties' connection ends. */
 export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
 
-/** Returns a message's proof. As in Go, an absent height is zero. */
+/** Returns a message's proof, with height zero if absent, as in Go. */
 export function proofOf(proof: Uint8Array, height: Height | undefined): MessageProof {
   return { proof, height: height ?? ZERO_HEIGHT };
 }

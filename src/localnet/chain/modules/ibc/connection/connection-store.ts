@@ -11,7 +11,7 @@ import { STORE_NAME } from "../host/keys.ts";
 /** Id of the chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
-/** Number of the next connection, starting at 0. */
+/** Number in the next connection's id, starting at 0. */
 export const connectionSequence = collections.createSequence(STORE_NAME, utf8("nextConnectionSequence"), 0n);
 
 /** Connection ends by id, in text order. */
@@ -76,7 +76,7 @@ export function requireActiveClient(context: Context, clientId: string): void {
   requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
 }
 
-/** The connection versions that this chain supports. IBC defines only this version. */
+/** The connection versions that this chain supports. IBC defines only one version, "1". */
 export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
@@ -91,8 +91,8 @@ export function validateVersion(version: wireConnection.Version | undefined): vo
 }
 
 /**
- * Returns whether a supported version has the same identifier and includes all requested features. At least one feature is
- * required.
+ * Returns whether a supported version has the same identifier and includes all requested features. A request without features is not
+ * supported.
  */
 export function isSupportedVersion(
   supported: readonly wireConnection.Version[],

@@ -21,7 +21,7 @@ import * as store from "./connection-store.ts";
 
 /**
  * Message handlers for `ibc.core.connection.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Like ibc-go
- * 8.7, they ignore the state of the counterparty's client and its proofs, and verify only the counterparty's connection end.
+ * 8.7, these handlers ignore the counterparty client's state and its proofs, and verify only the counterparty's connection end.
  */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
@@ -90,7 +90,7 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
   });
 }
 
-/** Returns a message's params. As in Go, absent params are zero. */
+/** Returns a message's params, or zero params if absent, as in Go. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
@@ -111,7 +111,7 @@ function step<T>(name: string, run: (context: Context, message: T) => Written) {
     });
 }
 
-/** Starts a connection. */
+/** Handles MsgConnectionOpenInit: creates a connection in state INIT. */
 function openInit(context: Context, message: wire.MsgConnectionOpenInit): Written {
   const { clientId, version, delayPeriod } = message;
   if (version !== undefined && !store.isSupportedVersion(store.SUPPORTED_VERSIONS, version))
@@ -123,7 +123,7 @@ function openInit(context: Context, message: wire.MsgConnectionOpenInit): Writte
   return { id, end: { clientId, versions, state: State.STATE_INIT, counterparty, delayPeriod } };
 }
 
-/** Accepts a connection that the counterparty has started. Each successful message creates another connection. */
+/** Handles MsgConnectionOpenTry: accepts the counterparty's connection. Each successful message creates another connection. */
 function openTry(context: Context, message: wire.MsgConnectionOpenTry): Written {
   const { clientId, counterpartyVersions: versions, delayPeriod } = message;
   const counterparty = counterpartyOf(message);
@@ -134,7 +134,7 @@ function openTry(context: Context, message: wire.MsgConnectionOpenTry): Written 
   return { id: newConnectionId(context, clientId), end };
 }
 
-/** Opens a connection that the counterparty has accepted. */
+/** Handles MsgConnectionOpenAck: opens a connection that the counterparty has accepted. */
 function openAck(context: Context, message: wire.MsgConnectionOpenAck): Written {
   const { connectionId: id, counterpartyConnectionId: connectionId } = message;
   const connection = connectionInState(context, id, State.STATE_INIT);
@@ -146,7 +146,7 @@ function openAck(context: Context, message: wire.MsgConnectionOpenAck): Written 
   return { id, end };
 }
 
-/** Opens a connection that the counterparty has opened. */
+/** Handles MsgConnectionOpenConfirm: opens a connection that the counterparty has opened. */
 function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): Written {
   const { connectionId: id } = message;
   const end = { ...connectionInState(context, id, State.STATE_TRYOPEN), state: State.STATE_OPEN };
@@ -157,7 +157,7 @@ function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): 
 
 function newConnectionId(context: Context, clientId: string): string {
   const id = `connection-${store.connectionSequence.take(context)}`;
-  // ibc-go reads the client again before it lists the connection.
+  // Like ibc-go, read the client again before listing the connection, because each read consumes gas.
   openClientStore(context, clientId).clientState();
   const { paths } = store.clientConnections.get(context, clientId) ?? { paths: [] };
   store.clientConnections.set(context, clientId, { paths: [...paths, id] });

@@ -14,7 +14,7 @@ import { connectionParams } from "../host/params.ts";
 import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
 import { clientConnections, connections } from "./connection-store.ts";
 
-/** All queries of `ibc.core.connection.v1.Query`. */
+/** Handlers for all queries of `ibc.core.connection.v1.Query`. */
 export const connectionQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Connection: (context, { connectionId }) => {
     checkArgument(() => validateConnectionId(connectionId));

@@ -3,17 +3,17 @@ import { chargeRead, chargeWrite } from "../../../runtime/gas.ts";
 import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
-// On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the
-// capability, and the application, which claimed it. It keeps the owners in a store and the names in memory, where accesses cost
-// gas too. This chain derives the owners from the ports and channels, so it only charges the gas for these accesses.
+// On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the capability,
+// and the application, which claimed it. That module stores the owners, and holds the names in memory, where accesses also cost
+// gas. This chain derives the owners from the ports and channels, so it only charges the gas for the deployed module's accesses.
 
-/** Length of a Go pointer printed in a key: "0x" and 14 digits. */
+/** Length of a Go pointer printed in a key as `0x` and 14 digits. */
 const POINTER_BYTES = 16;
 /** Length of a capability's index, in bytes. */
 const INDEX_BYTES = 8;
 /** Length of the key "index", under which the next capability index is stored. */
 const NEXT_INDEX_KEY = 5;
-/** Length of the key under which a capability's owners are stored: "capability_index" and the index. */
+/** Length of the key under which a capability's owners are stored, `capability_index` and the index. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
 export function portCapability(portId: string): string {

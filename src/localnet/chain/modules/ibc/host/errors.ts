@@ -1,7 +1,7 @@
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { errorsOf, ModuleError, unregisteredError } from "../../../runtime/errors.ts";
 
-// Errors by their Go names. "Client" or "Ibc" is added to a name that several Go packages share.
+// ibc-go's errors, under their Go names. A name that several Go packages share gets "Client" or "Ibc" added.
 
 // ibc-go 02-client.
 const client = errorsOf("client");
@@ -68,7 +68,7 @@ export const ErrIbcInvalidVersion = ibc(10, "invalid version");
 export const ErrIbcInvalidType = ibc(12, "invalid type");
 export const ErrUnpackAny = ibc(14, "failed unpacking protobuf message from Any");
 
-// Codespace "host" (ICS-24 identifiers).
+// Errors about ICS-24 identifiers, with codespace "host".
 export const ErrInvalidID = errorsOf("host")(2, "invalid identifier");
 
 // ibc-go 04-channel.
@@ -111,7 +111,7 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/** Decodes untrusted bytes. An error becomes an unregistered error with the prefix "proto: ", as from Go's decoder. */
+/** Decodes untrusted bytes. Any error becomes an unregistered error with the prefix `proto:`, as in Go's decoder. */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();

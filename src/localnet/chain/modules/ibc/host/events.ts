@@ -43,7 +43,7 @@ export function emitClientUpdated(context: Context, client: EventClient, height:
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
     ["consensus_height", formatHeight(height)],
-    // This is a list in ibc-go, because other client types store several heights with one update.
+    // `consensus_heights` is a list in ibc-go, because other client types store several heights with one update.
     ["consensus_heights", formatHeight(height)],
     ["header", toHex(Any.encode(message).finish())],
   ]);
@@ -81,7 +81,7 @@ export function emitConnectionStep(
 
 /**
  * Emits the events for a step of the opening or closing handshake, or for an ordered channel that a timeout closes
- * (`channel_close`). Only the events for the first two steps include the version.
+ * (`channel_close`). Only the events for the first two handshake steps include the version.
  */
 export function emitChannelStep(
   context: Context,

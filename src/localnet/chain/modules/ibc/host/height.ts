@@ -6,7 +6,7 @@ import type { Context } from "../../../runtime/context.ts";
 const HEIGHT = /^(\d{1,20})-(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Height 0 in revision 0: Go's zero value, which means "none". */
+/** Height 0 in revision 0, which is Go's zero value and means that no height is set. */
 export const ZERO_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 0n };
 
 /** Formats a height as "revision-height". */

@@ -8,13 +8,13 @@ export const STORE_NAME = "ibc";
 
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with it. */
+/** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with the slash. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
-/** Prefix of channel ends, before "/ports/{port}/channels/{channel}". Excludes the slash, like {@link CONNECTIONS_PREFIX}. */
+/** Prefix of channel ends, before "/ports/{port}/channels/{channel}". The slash is excluded as in {@link CONNECTIONS_PREFIX}. */
 export const CHANNELS_PREFIX = utf8("channelEnds");
 
-/** Key of the client state within the client's store. The value is an Any. */
+/** Key of the client state, an encoded `Any`, within the client's store. */
 export const CLIENT_STATE = utf8("clientState");
 
 const ITERATION_PREFIX = utf8("iterateConsensusStates");
@@ -24,7 +24,7 @@ export function clientPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/`);
 }
 
-/** Returns the key for a consensus state within the client's store. The value is an Any. */
+/** Returns the key for a consensus state, an encoded `Any`, within the client's store. */
 export function consensusStateKey(height: Height): Uint8Array {
   return utf8(`consensusStates/${formatHeight(height)}`);
 }
@@ -40,7 +40,7 @@ export function processedHeightKey(height: Height): Uint8Array {
 }
 
 /**
- * Returns the key for an iteration entry. The value is the {@link consensusStateKey}. Iteration keys sort by height. Consensus
+ * Returns the key for an iteration entry, whose value is the {@link consensusStateKey}. Iteration keys sort by height. Consensus
  * state keys, in contrast, sort as text, so that 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {

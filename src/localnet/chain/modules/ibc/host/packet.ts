@@ -6,7 +6,7 @@ import { ErrInvalidPacket, ErrTimeoutElapsed, ErrTimeoutNotReached } from "./err
 import { compareHeights, formatHeight, isZeroHeight, ZERO_HEIGHT } from "./height.ts";
 import { validateChannelId, validatePortId } from "./identifiers.ts";
 
-/** One end of a channel. */
+/** One end of a channel, identified by its port and channel ids. */
 export interface ChannelEndpoint {
   readonly portId: string;
   readonly channelId: string;
@@ -15,7 +15,7 @@ export interface ChannelEndpoint {
 /** The height and time at which the receiving chain stops accepting a packet. A zero height or timestamp means no limit. */
 export interface Timeout {
   readonly height: Height;
-  /** Nanoseconds since the Unix epoch. */
+  /** Timeout in nanoseconds since the Unix epoch. */
   readonly timestamp: bigint;
 }
 
@@ -27,7 +27,7 @@ export interface Packet {
   readonly timeout: Timeout;
 }
 
-/** Returns a message's packet. As in Go, the fields of an absent packet are zero. */
+/** Returns a message's packet, or a packet with zero fields if absent, as in Go. */
 export function packetOf({ packet }: { readonly packet: WirePacket | undefined }): Packet {
   return {
     sequence: packet?.sequence ?? 0n,

@@ -38,7 +38,7 @@ export function isAllowedClient(context: Context, clientType: string): boolean {
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Connection parameters, in nanoseconds. By default, a counterparty's block is expected to take at most 30 s. */
+/** IBC connection parameters, with times in nanoseconds. By default, a counterparty's block is expected to take at most 30 s. */
 export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   store: STORE_NAME,
   key: utf8("connectionParams"),
@@ -49,7 +49,7 @@ export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   },
 });
 
-/** Channel parameters. By default, a channel upgrade times out after 10 minutes. This chain has no channel upgrades. */
+/** Channel parameters, which have no effect because this chain has no channel upgrades. The default upgrade timeout is 10 minutes. */
 export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelParams>({
   store: STORE_NAME,
   key: utf8("channelParams"),

@@ -59,8 +59,8 @@ const IMPLEMENTATIONS = {
 export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
- * before the message is checked. An absent part is accepted.
+ * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails before
+ * the message is checked. A message whose packed part is absent is accepted.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
   const types: readonly string[] = IMPLEMENTATIONS[interfaceName];
@@ -70,9 +70,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/**
- * Checks or reads part of a request. A `ModuleError` becomes gRPC status InvalidArgument, with `prefix` before the error's text.
- */
+/** Runs `check` on a query's arguments. A `ModuleError` becomes gRPC status InvalidArgument, with `prefix` before the error's text. */
 export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
@@ -83,7 +81,7 @@ export function checkArgument<T>(check: () => T, prefix = ""): T {
   }
 }
 
-/** Returns the value. For undefined, throws gRPC status NotFound with the message of `error`. */
+/** Returns `value`. If `value` is undefined, throws gRPC status NotFound with the message of `error`. */
 export function requireFound<T>(value: T | undefined, error: () => errors.ModuleError): T {
   if (value === undefined) throw new errors.QueryError(errors.GrpcCode.NotFound, error().message);
   return value;
@@ -109,7 +107,7 @@ export function readMatches<T>(
   return { items, pagination };
 }
 
-/** Returns a response's proof fields. As in ibc-go, the proof is empty and the height is this chain's height. */
+/** Returns a response's proof fields: as in ibc-go, an empty proof and this chain's height. */
 export function emptyProof(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
   return { proof: new Uint8Array(0), proofHeight: selfHeight(context) };
 }
