@@ -24,6 +24,7 @@ function node(
     counted?: boolean;
     results?: number;
     miscounted?: number;
+    busy?: boolean;
   },
 ) {
   const calls: string[] = [];
@@ -38,6 +39,11 @@ function node(
       throw new ClientError({ ...facts, code: "rpc" }, search.error);
     },
     txCounts: async ({ from, to }: BlockRange) => {
+      if (search.busy === true)
+        throw new ClientError(
+          { code: "timeout", endpoint: "n", method: "blockchain", afterMs: 1 },
+          "no response within 1 ms",
+        );
       if (search.indexed === undefined && search.counted !== true) throw new Error("blockchain is disabled");
       calls.push(`blockchain ${from} ${to}`);
       const heights = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
@@ -197,6 +203,17 @@ describe("a finder", () => {
     const one = finder(node(blocks, { indexed: 4 }));
     expect((await one.find(search, signal)).found).toHaveLength(3);
     expect(one.lines).toEqual([expect.stringContaining("no transaction index that can be used")]);
+  });
+
+  it("waits for the count while no node responds, because the index may lack transactions", async () => {
+    const state = { indexed: 4, busy: true };
+    const one = finder(node(blocks, state));
+    await expect(one.find(search, signal)).rejects.toThrow("no response within 1 ms");
+    state.busy = false;
+    expect((await one.find(search, signal)).found).toHaveLength(3);
+    // A scan reads every block if it has no count.
+    const scanned = finder(node(blocks, { error: NO_INDEX, busy: true }));
+    expect((await scanned.find(search, signal)).found).toHaveLength(3);
   });
 
   it("counts the transactions of a long search too, each block once", async () => {

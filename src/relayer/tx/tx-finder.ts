@@ -1,4 +1,4 @@
-import { readAnswer } from "../../cosmos/client/answers.ts";
+import { answerOf, readAnswer } from "../../cosmos/client/answers.ts";
 import type { BlockRange, ChainClient, SearchPage, TxSearcher } from "../../cosmos/client/chain-client.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
@@ -18,7 +18,7 @@ export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Maximum number of pages for a single block that exceeds the limits above; an endpoint that returns more is broken. */
+/** Maximum number of pages for a single block that exceeds the limits of a search; an endpoint that returns more is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
@@ -195,7 +195,10 @@ const COUNTS_AT_ONCE = 10;
 /** Number of remembered heights, enough for two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
-/** Counts the transactions in a range of blocks. Returns 0 if no endpoint can count them, because a gateway may not offer the method. */
+/**
+ * Counts the transactions in a range of blocks; 0 if no endpoint can, e.g. behind a gateway without the method `blockchain`. Rejects
+ * if the endpoints cannot respond now, because a search without this count would not notice gaps in the index.
+ */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
@@ -212,8 +215,9 @@ async function countTxs(
       for (const [height, count] of await txCounts({ from: start, to: end }, signal))
         counts.set(height, count);
     });
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof ClientError && answerOf(error) === "not-now") throw error;
     return 0;
   }
   const sum = heightsOf(from, to).reduce((total, height) => total + (counts.get(height) ?? 0), 0);
@@ -292,7 +296,8 @@ export async function scanTxs(
 ): Promise<FoundTxs> {
   const { from, to } = search.range;
   const last = minInt(from + MAX_BLOCKS_PER_SCAN - 1n, to);
-  await countTxs(chain, { from, to: last }, counts, signal);
+  // Without the counts, the scan reads every block.
+  await countTxs(chain, { from, to: last }, counts, signal).catch(() => signal.throwIfAborted());
   const found: FoundTx[] = [];
   for (let height = from; height <= last; height += BLOCKS_AT_ONCE) {
     const end = minInt(height + BLOCKS_AT_ONCE - 1n, last);
