@@ -99,15 +99,15 @@ interface CheckedChain {
 /**
  * Creates a service that reads every endpoint's chain id once at startup.
  *
- * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". An endpoint that does not
- * respond is only logged, because it may come up later.
+ * If every endpoint of a chain reports another id than the configured one, the service throws `ClientError` "wrong-chain". An endpoint that
+ * does not respond is only logged, because it may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
-      // The supervisor treats a service that returns as failed, so wait until the daemon stops.
+      // The supervisor would treat an early return as a failure of this service, so wait until the daemon stops.
       await untilAborted(signal);
     },
   };

@@ -29,7 +29,7 @@ import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { type AttemptStart, startAttempt } from "./state/attempt.ts";
 import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
 
-/** The fixed parts of a worker, to which the engine adds the parts that change during the worker's cycles. */
+/** The parts of a worker that the caller provides; the engine adds all others, such as the worker's submission health. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -40,7 +40,7 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly workers: readonly WorkerParts[];
     readonly tx: TxWorker["deps"];
     readonly submission: Omit<SubmitterOptions, "connections">;
-    /** Returns true if this process may submit results. Otherwise, its workers pause, and all other services continue. */
+    /** Returns true if this process may submit results; otherwise, its workers pause, while all other services continue. */
     readonly leads: () => boolean;
   };
 
@@ -88,7 +88,7 @@ export function createEngine(deps: EngineDeps) {
     list,
     submitter: submitter.status,
     beginTerm: submitter.beginTerm,
-    /** Returns the gas per result that the submitter has learned for a query. */
+    /** Returns a query's gas per result, as estimated from the submitter's past transactions. */
     gasOf: submitter.gasOf,
     /** The error of each connection's last cycle; undefined if the cycle succeeded. */
     workerErrors: (): ReadonlyMap<string, string | undefined> =>
@@ -215,7 +215,7 @@ interface Loop {
   readonly tx: TxWorker;
   readonly lookAhead: LookAhead;
   readonly cycles: RunningCycles;
-  /** Connection errors since the connection last worked. */
+  /** Counts the connection's errors since its last success, from which the backoff is computed. */
   readonly tries: Tries;
   lastError: string | undefined;
 }

@@ -96,7 +96,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    /** Starts a search in the background that adds payments to the ledger that earlier processes made but did not record. */
+    /** Starts a background search for payments that earlier processes made but did not record, and adds the payments to the ledger. */
     recover: (): void => {
       // Report the costs as incomplete from now on. If this process is killed before the recovery ends, the next process finds the
       // same gap.

@@ -172,7 +172,7 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
 }
 
-/** Placeholder that is replaced with the validator's name. It cannot be a real name, because it contains spaces. */
+/** Placeholder that is replaced with the validator's name. A real name cannot equal the placeholder, which contains spaces. */
 const NAME = "name of a validator";
 
 /** Creates a reply from text that is already encoded as JSON. */

@@ -67,7 +67,7 @@ export interface WatchdogDeps {
   readonly openState?: (folder: string) => StateStore;
   /** Version and commit to report; by default this program's version and commit. */
   readonly build?: BuildInfo;
-  /** Returns the page's counts, including older counts from disk, and may throw. By default, the page shows only the counts in memory. */
+  /** Returns the status page's counts with older counts from disk; may throw. By default, the page shows only counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** Routes that the HTTP server serves in addition to the watchdog's API. */
   readonly routes?: readonly ApiRoute[];
@@ -103,8 +103,8 @@ export interface Watchdog extends Service {
 }
 
 /**
- * Creates the watchdog. While it is running, it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
- * throws `WatchdogError`, or the listening error if the server cannot listen.
+ * Creates the watchdog. A running watchdog polls the sources, counts blocks, raises alerts and serves its HTTP API. `run` throws
+ * `WatchdogError`, or the listening error if the server cannot listen.
  */
 export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
   const deps = { ...given, clock: createBelievedClock(given.clock) };
@@ -324,7 +324,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   };
 }
 
-/** Serializes queries: each waits until the previous one has ended, but no longer than the deadline. */
+/** Serializes queries: each query waits until the previous query has ended, but no longer than the deadline. */
 function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
   let last: Promise<unknown> = Promise.resolve();
   return (selector, range, signal) =>

@@ -9,13 +9,13 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** Amount in the base unit, as a decimal string, which has a fractional part only in gas prices. */
+  /** Decimal string in the base unit: an integer for coins, possibly a fraction for gas prices. */
   readonly amount: string;
 }
 
 const HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Initial balance of each test account in micro units, i.e. 10^9 whole coins. */
+/** Initial balance of each test account, in micro units: 10^15 micro units are 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
 /** A genesis account. PUBLIC TEST KEY. */
@@ -84,12 +84,12 @@ export interface ChainProfile {
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /**
-   * The mempool's minimum gas prices while the fee market is disabled. A transaction must pay at least one of these prices.
+   * Minimum gas prices, of which a transaction must pay at least one. The mempool enforces them while the fee market is disabled.
    */
   readonly minGasPrices?: readonly GasPrice[];
   /** Maximum gas for a simulation, by default the fee market's maximum gas per transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** CPU time (ms) after which the node aborts a query or simulation. By default, the node's own limit applies. */
+  /** CPU time (ms) after which the node aborts a query or simulation, by default `DEFAULT_QUERY_TIME_MS`. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
@@ -99,9 +99,9 @@ interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
   /** Denomination metadata, in the format of the `bank` module. */
   readonly denomMetadata: readonly JsonObject[];
-  /** Names or addresses of the accounts that operate the first validators. All other validators' operators have no key. */
+  /** Names or addresses of the first validators' operators. All further validators get operator addresses without a key. */
   readonly operators: readonly (string | undefined)[];
-  /** True if genesis transactions create the validators after InitGenesis, false if the staking genesis contains them. */
+  /** If true, genesis transactions create the validators after InitGenesis; otherwise, the staking genesis contains the validators. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
   readonly admins: readonly string[];
@@ -109,9 +109,9 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns) of the local chain's additional clients for the remote chain, which have no connections. */
+  /** Trusting periods (ns), one for each additional light client of the remote chain. These clients have no connections. */
   readonly moreClients: readonly bigint[];
-  /** Module state that overrides the settings above, field by field. */
+  /** Genesis state by module, whose fields override the state that the other settings produce. */
   readonly modules: JsonObject;
 }
 
@@ -130,7 +130,7 @@ export interface LocalnetAccount {
   readonly chainId: string;
   /** The account's coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** The chain's minimum gas price. While blocks are full, the actual gas price rises. */
+  /** Gas price while blocks aren't full, which is the chain's minimum. Full blocks raise the actual gas price. */
   readonly gasPrice: DenomAmount;
 }
 

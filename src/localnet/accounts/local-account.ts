@@ -42,8 +42,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
   let signer: Promise<Signer> | undefined;
   // Run one call at a time, because the next sequence is known only once the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed sequence, this sequence counts transactions in the mempool. This sequence may stay ahead for
-  // several blocks, because a transaction that arrives now is not included in a block already in progress.
+  // Unlike the committed sequence, `nextSequence` counts transactions in the mempool, and so may exceed the committed
+  // sequence for several blocks.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
     // Derive the key only for the first transaction, because derivation takes longer than signing.
@@ -64,8 +64,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     /** Bech32 address of the account that signs the transactions. */
     address,
     /**
-     * Signs a transaction with the next sequence and adds it to the mempool. Concurrent calls run one at a time. Resolves even if
-     * CheckTx rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
+     * Signs a transaction with the next sequence and adds it to the mempool, one call at a time. Resolves even if CheckTx
+     * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
      */
     broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));

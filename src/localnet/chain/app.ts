@@ -64,7 +64,7 @@ export interface AppOptions {
   readonly denom: string;
   /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
-  /** The chain's profile, which must never change. Default: `specification`. */
+  /** Profile that selects the chain's behaviour, and must stay the same for the chain's lifetime. Default: `specification`. */
   readonly profile?: ProfileName | undefined;
   /** Bech32 prefix for account addresses. Default: `neutron`. */
   readonly bech32Prefix?: string;
@@ -84,22 +84,22 @@ export interface AppOptions {
    * prices. Default: none.
    */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Contracts that a genesis may instantiate, in addition to `CODES`. */
+  /** Contracts that a genesis document may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
-  /** Additional modules for a local chain. Default: none. */
+  /** Creates additional modules for a local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
   readonly tracer?: GasTracer | undefined;
 }
 
 export interface AppDeps {
-  /** Storage whose saved state the chain continues from. If absent, the chain starts with an empty in-memory state. */
+  /** Storage from whose saved state the chain continues. Without storage, the chain starts with an empty in-memory state. */
   readonly storage?: StateStorage;
 }
 
 /** The deployed chain's release that this application follows. */
 const VERSION = "6.0.3";
 
-/** Contracts that every genesis may instantiate. */
+/** Contracts that any genesis document may instantiate by name. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules, in the order in which their hooks run, and separately the modules that the application calls. */
+/** A chain's modules, in their order for genesis and hooks, and references to the modules that the application calls directly. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -192,7 +192,7 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
   };
 }
 
-// If two modules call each other, the one created first receives functions that look up the other one on each call.
+// If two modules call each other, the module created first receives functions that look up the later module on each call.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;
@@ -271,8 +271,8 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // The middleware is listed from the outermost layer inward. A memo for a contract changes the receiver before the limiter sees
-  // the packet. After a timeout, the quota is restored, the transfer is refunded, and then the sending contract is called.
+  // The middleware is listed from the outermost layer inward. If a memo calls a contract, the receiver is replaced before the limiter
+  // checks the packet. After a timeout, the quota is restored, the transfer is refunded, and then the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

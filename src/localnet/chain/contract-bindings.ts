@@ -7,8 +7,8 @@ import type { CustomMessageHandler, WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
- * gRPC queries that contracts may call on the deployed chain. The list includes queries to modules that this chain lacks, which
- * fail with "no route". The list comes from `AcceptedStargateQueries` in the chain's release 6.
+ * gRPC queries that contracts may call on the deployed chain. Queries to modules that this chain lacks fail with "no route". The
+ * list comes from `AcceptedStargateQueries` in the chain's release 6.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -51,7 +51,7 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.harpoon", "SubscribedContracts"),
 ];
 
-/** gRPC queries that TypeScript contracts may also call. With the `specification` profile, all contracts may call them. */
+/** Additional gRPC queries for TypeScript contracts and, on chains with the `specification` profile, for all contracts. */
 export const MORE_CONTRACT_QUERIES = [
   ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
   ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),

@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** The local chain's names and keepers, which are passed to the additional modules. */
+/** The local chain's names and keepers, from which {@link CreateModules} builds the additional modules. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;
@@ -20,14 +20,14 @@ export interface ChainParts {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** `custom` messages and queries that one module handles. Each handler returns undefined for other modules' messages. */
+/** One module's handlers for contracts' `custom` messages and queries. Each handler returns undefined for other modules' messages. */
 export interface ModuleBindings {
   readonly module: string;
   readonly message?: CustomMessageHandler;
   readonly query?: CustomQueryHandler;
 }
 
-/** Additional modules, and their hooks into other modules. */
+/** Additional modules of a local chain, with the hooks that the standard modules call. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
   readonly bankHooks?: BankHooks;
@@ -35,7 +35,7 @@ export interface AddedModules {
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
   /** Called at the end of each block on a chain that burns its fees. Burns collected coins. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Middleware around the transfer application. `within` wraps it inside the rate limiter, and `outside` wraps the rate limiter. */
+  /** Middleware around the transfer application. The rate limiter lies between `within` and `outside`. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

@@ -36,15 +36,15 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 };
 
 /**
- * Module accounts that genesis creates on a local chain, as on the deployed chain. All other module accounts are created on first
- * use.
+ * Module accounts that genesis creates on a local chain, as on the deployed chain. Module accounts that are not in this list are
+ * created on first use.
  */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. `wasm` follows the modules that handle messages from its contracts' genesis.
- * `harpoon` follows `wasm`, because its subscriptions refer to contracts. `staking` follows `harpoon`, because its genesis calls
- * the subscribers. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
+ * A local chain's modules in genesis order. `wasm` follows the modules whose messages contracts send at genesis. `harpoon`
+ * follows `wasm`, because its subscriptions refer to contracts. `staking` follows `harpoon`, because staking's genesis calls the
+ * subscribed contracts. `tokenfactory` follows `ibc` because its genesis records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(
@@ -60,14 +60,14 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Modules whose begin hooks run first. As on the deployed chain, slashing and jailing come before all other hooks. */
+/** Modules whose begin hooks run first. As on the deployed chain, slashing, which also jails validators, runs before other hooks. */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
-/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market follows the other modules in the list. */
+/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in this list. */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**
- * Upgrades, in release order. If a home directory was written before a module existed, the module is added in the next block.
+ * Upgrades, in release order. A module that is newer than a home directory's saved state is added in the next block.
  * Modules that existed in the first release need no upgrade.
  */
 export const UPGRADES: readonly Upgrade[] = [

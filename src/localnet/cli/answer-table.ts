@@ -2,15 +2,15 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
-/** How to print a query's response as a table. `path` selects the record or list of records to print. */
+/** Describes how to print a query's response as a table. `path` is the response field with the record or list of records to print. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
-  /** Splits a record into the rows to print. By default, each record is one row. */
+  /** Splits a record of the response into table rows. By default, each record is one row. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Paths to a coin's fields in a record. An additional column shows the coin in display units. */
+  /** Paths of a coin's denomination and amount in a record. If set, an additional column shows the coin in display units. */
   readonly coin?: { readonly denom: string; readonly amount: string };
-  /** Lines below the table, each with a label and a field's path. A line is omitted if its field has no value. */
+  /** Lines below the table, each with a label and a field's path. Lines whose field has no value are not printed. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
 
@@ -37,8 +37,8 @@ export const PARAMS_TABLE: AnswerTable = {
 
 /**
  * A table's columns as text, such as "CODE code_id, HASH data_hash". Each column has a title and the path of a field in
- * the record; without a path, the cell is the record itself. To format cells with functions, use an object that maps each title to
- * a path or to a function that returns the cell.
+ * the record; without a path, the cell is the record itself. To compute cells, use an object that maps each title to a path or
+ * to a function that returns the cell's text.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
@@ -49,7 +49,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** Splits a column's text into a title, which must not contain lower-case letters, and an optional path, which must. */
+/** Splits text such as "CODE code_id" into a title without lower-case letters and an optional path with lower-case letters. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

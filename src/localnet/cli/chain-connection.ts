@@ -38,14 +38,14 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly about 50 times later. By default, V8 optimizes the HTTP client's huge parser in the background
- * after two responses, which takes 80 ms of CPU time and delays process exit.
+ * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in the
+ * background after two responses, which takes 80 ms of CPU time and delays process exit.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
 }
 
-/** Maps retryable errors to exit code 75. If the endpoint is unreachable, the message explains how to select another endpoint. */
+/** Gives retryable errors exit code 75. If the endpoint is unreachable, the error message explains how to select another endpoint. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
     return error;
@@ -61,7 +61,7 @@ interface OptionalModuleContext extends CliContext {
   readonly ifAbsent: string;
 }
 
-/** Returns a context for the commands of a module that some chains lack. */
+/** Returns a context that adds the advice `ifAbsent` to errors from chains without the module. */
 export function forOptionalModule(context: CliContext, ifAbsent: string): OptionalModuleContext {
   return { ...context, ifAbsent };
 }
@@ -70,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** Matches the error for a query or message of a module that the chain lacks. */
+/** Matches a chain's error for a query or message of a module that the chain does not include. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

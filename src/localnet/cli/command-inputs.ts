@@ -9,7 +9,7 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Parses a command-line argument's text. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, such as "<denom> denomination", with a parser if the field's type does not determine one. */
+/** An argument's name and help, such as "<denom> denomination", and a parser if the field's type does not determine the parser. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
 /** Names and help for arguments, keyed by the name or path of the field that the argument sets. */
@@ -33,11 +33,11 @@ const FIELD_WORDS: FieldTable = {
 
 /** Command-line arguments and options for a message. A path such as `plan.name` selects a field in a nested message. */
 export interface Inputs {
-  /** Fields that become arguments, in order. By default, all except flags, pagination, the signer and the fields in `options`. */
+  /** Fields to read from arguments, in order. Default: all except flags, pagination, the signer and the fields in `options`. */
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /** Options, keyed by the field that each option sets. An option whose key starts with a dash sets no field. */
+  /** Options, keyed by the message field that the option sets, or by a text that starts with a dash if it sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
@@ -49,7 +49,7 @@ export type OptionWords =
 /** JSON values of a message's fields, keyed by path such as `plan.name`. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Adds a message's inputs to a command. Returns a function that reads the fields that the user has set. */
+/** Adds a message's inputs to a command. Returns a function that reads the user's values from the parsed command line. */
 export function addInputs(
   command: Command,
   { takes, options = {}, fields }: Inputs,
@@ -103,7 +103,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** Name of the request field that selects one page of a list. */
+/** Name of the request field that holds the `PageRequest` in the Cosmos SDK's list queries. */
 export const PAGES = "pagination";
 
 export function toOption(words: OptionWords): Option {
@@ -154,7 +154,7 @@ export function requiredOption(flags: string, description: string, parse?: Parse
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** Returns a number's text unchanged, because encoding the message checks the number. */
+/** Accepts any text as a number, because encoding the message rejects invalid numbers later. */
 export function unchecked(text: string): string {
   return text;
 }
@@ -169,7 +169,7 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns the value, and throws if the value is not a string, which would be a bug in this program. */
+/** Returns a value that must be a string. Throws if the value has another type, which would be a bug in this program. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is not a string");
 }
@@ -198,7 +198,7 @@ export function parseJsonText(text: string): string {
   return text;
 }
 
-/** Throws a `CliError` if any address in a message has another chain's bech32 prefix than the sender's address. */
+/** Throws a `CliError` if any address in a message has a different bech32 prefix than the sender's address. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {

@@ -9,7 +9,7 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Maximum file size in bytes, in case the wrong file is given. */
+/** Maximum size of a code file in bytes, which avoids reading a huge file given by mistake. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
@@ -18,7 +18,7 @@ interface Check {
   readonly problem: string | undefined;
 }
 
-/** Facts about a contract's code, determined without running it. */
+/** Results of checking a contract's code statically, i.e. without running the contract. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;

@@ -17,7 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Creates a command for a running localnet. Its help lists the shared options before the command's own options. */
+/** Creates a command for a running localnet, whose help lists the options shared by such commands before its own options. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -26,10 +26,10 @@ export function withLocalnetOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
-/** Deadline for a request, including the time to make the requested blocks. */
+/** Deadline for a control API request, long enough to make all requested blocks. */
 const DEADLINE_MS = 120_000;
 
-/** Sends a request to the control API. A request with a body is a POST with the token. Throws `CliError`. */
+/** Sends a request to the control API: a GET, or a POST with the token if there is a body. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,

@@ -23,7 +23,7 @@ export interface ProfileOptions {
   readonly json?: true;
 }
 
-/** Reports where a contract call used its gas, as implemented by the program that defines the commands. */
+/** Gas profiles and call stacks of contract calls. The program that registers the commands supplies the implementation. */
 export interface GasReports {
   /** If `--profile` is set, writes the profile and, unless the output is JSON, prints its table. Throws `CliError`. */
   readonly save: (
@@ -57,7 +57,7 @@ function isReporting(context: CliContext): context is ReportingContext {
   return "gasReports" in context;
 }
 
-/** Commander options for {@link ProfileOptions}, which set no message fields. */
+/** Command-line options for {@link ProfileOptions}. Their keys start with a dash, because the options set no message fields. */
 export const PROFILE_OPTIONS = {
   "--profile": ["--profile <file>", "write a gas profile by function; local chains only"],
   "--profile-format": () =>

@@ -15,11 +15,11 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Maximum file size in bytes, in case the wrong file is given. */
+/** Maximum size of a code file in bytes, which avoids reading a huge file given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** Prefix that marks a string as a file name. The loader replaces the string with the file's contents. */
+/** Prefix of strings such as `file:NAME`, which the loader replaces with the named file's contents. */
 const FILE = "file:";
 
 /** A localnet configured by a chain file, or the default localnet. */
@@ -199,7 +199,7 @@ function readDocument(file: string): unknown {
   }
 }
 
-/** In messages that store code, replaces `file:NAME` with the file's content in base64. */
+/** In the Wasm genesis messages that store code, replaces `file:NAME` with the file's content in base64. */
 function withCode(wasm: JsonObject, dir: string): JsonObject {
   const messages = wasm["gen_msgs"];
   if (!Array.isArray(messages)) return wasm;

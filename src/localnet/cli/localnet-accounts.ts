@@ -113,7 +113,7 @@ function currencyOf({ denom }: ChainProfile) {
     : { coinDenom: name.toUpperCase(), coinMinimalDenom: denom, coinDecimals: DECIMALS };
 }
 
-/** Returns the chain's minimum gas price, and higher prices that remain sufficient as blocks fill up. */
+/** Returns the low, average and high gas prices that Keplr offers: one, two and four times the chain's minimum gas price. */
 function gasPrices(chain: ChainProfile) {
   const low = Number(accountsOf(chain)[0]?.gasPrice.amount ?? 0);
   return { low, average: low * 2, high: low * 4 };

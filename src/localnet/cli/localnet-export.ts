@@ -18,7 +18,7 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Maximum file size in bytes, far above any localnet export, in case the wrong file is given. */
+/** Maximum size of a genesis document in bytes, far above any localnet export. Avoids reading a huge file given by mistake. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;

@@ -19,7 +19,7 @@ const faultsReply = z.object({
 
 type Faults = z.output<typeof faultsReply>["faults"];
 
-/** `relaywatch localnet fault`: switches the named fault on or off. Without a name, lists all faults or switches all off. */
+/** `relaywatch localnet fault`: switches the named fault on or off, or all faults off. Without arguments, lists the faults. */
 export function faultCommand(context: CliContext): Command {
   const command = new Command()
     .argument("[name]", "the fault to switch; default: list all faults")

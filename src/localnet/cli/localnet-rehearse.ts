@@ -279,7 +279,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   const params = fieldAt(await local.ask("cosmos.slashing.v1beta1.Query", "Params", {}), "params");
   const window = Number(textAt(params, "signed_blocks_window"));
   await setAbsent([consensusAddress]);
-  // Make blocks for up to two signing windows, because the chain cannot jail a validator for downtime in its first window.
+  // Make blocks for up to two signing windows, because the chain cannot jail a validator during its first signing window.
   for (let made = 0; made < 2 * window && !(await now()).isJailed; made += 10)
     await order("/blocks", { count: 10, interval: "1s" });
   await setAbsent([]);
@@ -303,7 +303,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** Amount to leave in the account for fees, in the base unit, above any transaction's fee. */
+/** Amount to leave in the account for the next fee, in the base unit, more than any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {
@@ -311,7 +311,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   const { address } = accountNamed(CHAINS.local, "relayer");
   const before = await balanceOf(stage, address);
   await drain(stage, before - FEE_ROOM);
-  // The second transaction costs about the same fee as the first, so subtract the first transaction's fee from the amount.
+  // Leave coins for the second transaction's fee, which is about the same as the first transaction's fee.
   const rest = await balanceOf(stage, address);
   await drain(stage, rest - (FEE_ROOM - rest));
   const left = await balanceOf(stage, address);

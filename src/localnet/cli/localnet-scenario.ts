@@ -59,7 +59,7 @@ interface OverQuota {
   readonly rest: string;
   /** The `--port-offset` option that selects this localnet, with a leading space, or empty text for the default localnet. */
   readonly portOption: string;
-  /** If true, the limiter stays on after the scenario. */
+  /** If true, the contract that limits transfers stays active after the scenario. */
   readonly keep: boolean;
 }
 
@@ -95,7 +95,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // If the scenario was aborted, this transaction is aborted too, so the limiter stays on and the next run reports the limiter.
+    // After an abort, this transaction fails too, so the limiter stays active. The next run then reports the active limiter.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
@@ -267,7 +267,7 @@ interface LimiterDemo {
   readonly quota: bigint;
   /** Returns the outgoing amount in the current window, in the base unit. */
   readonly used: () => Promise<bigint>;
-  /** The smart query that `used` runs, in base64. */
+  /** The JSON of the contract query with which `used` reads the outgoing amount, in base64. */
   readonly query: string;
 }
 

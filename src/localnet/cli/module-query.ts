@@ -11,7 +11,7 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } f
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** Command names, arguments and tables for a gRPC service's queries, in addition to the service definition. */
+/** Command names, arguments and tables for a gRPC service's queries, which supplement the protobuf definition. */
 export interface QueryGroup {
   /** Service name with the canonical chain name, such as `neutron.dex.Query`. */
   readonly service: string;
@@ -23,9 +23,9 @@ export interface QueryGroup {
 
 /** A query's inputs, and the table layout for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** By default, params print one line per parameter, and other responses YAML. `path` defaults to the response's first field. */
+  /** Table columns. If absent, params print as one row each, and other responses as YAML. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
-  /** If true, the command prints parameters as YAML. */
+  /** If true, the command prints parameters as YAML instead of one row per parameter. */
   readonly isYaml?: true;
   /** If true, the command has no pagination options. */
   readonly isShort?: true;
@@ -37,7 +37,7 @@ export interface Query extends QueryMore {
 }
 
 /**
- * Describes a query, whose request type determines the arguments and pagination options. A string `more` sets the option `columns`.
+ * Describes a query, whose request type determines the arguments and pagination options. If `more` is a string, it is `columns`.
  */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };

@@ -12,7 +12,7 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** Command names, arguments and settings for a module's messages, in addition to the message definitions. */
+/** Command names, arguments and settings for a module's messages, which supplement the protobuf definitions. */
 export interface MessageGroup {
   /** Service name with the canonical chain name, such as `neutron.dex.Msg`. */
   readonly service: string;
@@ -31,9 +31,9 @@ interface MessageMore extends inputs.Inputs {
   readonly note?: string;
   /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if the values are inconsistent. */
   readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
-  /** Encodes a message that proto JSON cannot express. */
+  /** Encodes a message whose fields cannot be written as proto JSON, such as a contract message's exact bytes. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** Custom response output and simulation, for messages that need more than `prints`. */
+  /** Response formatter and dry-run query, for messages whose response is not just a list of fields as in `prints`. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
@@ -42,7 +42,7 @@ export interface Message extends MessageMore {
   readonly description: string;
 }
 
-/** Describes a message. All fields except the signer become arguments. */
+/** Describes a message and its command. By default, each field except the signer becomes a command-line argument. */
 export function message(rpc: string, description: string, more: MessageMore = {}): Message {
   return { rpc, description, ...more };
 }
@@ -82,7 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message without its signer, which `encode` sets. */
+/** A message whose signer field is still empty; `encode` later sets the signing account's address. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -110,7 +110,7 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
   return { type: `${type}Response`, format };
 }
 
-/** Signer field of messages that only the chain's authority may send. */
+/** Name of the signer field in messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
 
 /** Returns an account's operator address, i.e. the same bytes with the operator prefix. */
@@ -123,7 +123,7 @@ const AUTHORITY_HELP = `
 Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
 signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Wraps a message from the authority in a proposal by the signing account. */
+/** Wraps a message that needs the authority's signature in an `adminmodule` proposal from the signing account. */
 function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingMessage {
   const submit = TYPE_URL.submitProposal.slice(1);
   const proposed = (proposer: string): JsonObject => ({

@@ -42,7 +42,7 @@ export async function runQuery(
     return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
   });
   if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
-  // Import this module on demand, because it loads the YAML library.
+  // Import the printer only when it is needed, because it loads the YAML library.
   const { printResponse } = await import("../../platform/cli/print-response.ts");
   printResponse(response, options, context);
 }
@@ -55,13 +55,13 @@ async function fetchResponse(
 ): Promise<JsonValue> {
   const encoded = messageFromJson(requestType, request);
   const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
-  // On the deployed chain and on local chains with its profile, some messages have different field numbers.
+  // The deployed chain numbers the fields of some messages differently than the specification, as do local chains with its profile.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
 }
 
-/** Maximum number of denominations whose metadata is read for a table. */
+/** Maximum number of denominations in a table whose metadata the command reads to show display units. */
 const MAX_UNITS = 100;
 
 function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
@@ -94,7 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** Reads display units from the chain's metadata. Omits denominations whose unit cannot be read, because units are optional. */
+/** Reads display units from the chain's metadata. Skips a denomination on an error, because the table is complete without units. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

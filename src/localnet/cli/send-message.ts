@@ -49,9 +49,9 @@ export interface OutgoingMessage {
     /** Formats the response as human-readable text. */
     readonly format: (response: JsonValue) => string;
   };
-  /** True if the message calls a contract. On a local chain, errors then include the functions that were running. */
+  /** True if the message calls a contract, so that errors from a local chain list the contract functions that were running. */
   readonly callsContract?: true;
-  /** Query that runs the message without effects, for `--dry-run`. Field 1 of its request is the message. */
+  /** Query that runs the message without effects for `--dry-run`. The query's request contains the message in field 1. */
   readonly simulation?: {
     /** gRPC path with the canonical chain name. */
     readonly path: string;
@@ -103,7 +103,7 @@ export function sendMessage(
   });
 }
 
-/** What a command prints about its transaction. `resp` is the response to the message, or undefined if there is no response. */
+/** The transaction's result, as a command prints it. `resp` is the response to the message, or undefined if there is no response. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
@@ -133,7 +133,7 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // Because the transaction is in a block, print its outcome even if the response cannot be decoded.
+    // The transaction is already in a block, so don't fail: the command prints the outcome without the response.
     return undefined;
   }
 }
@@ -176,7 +176,7 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // Do not run the transaction again for a profile or stacks, because it would exceed the deadline again.
+  // The transaction exceeded the node's time limit, and would again, so don't rerun it for a profile or call stacks.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // For a dry run, save the profile despite the error, because the profile shows the failure.
@@ -195,7 +195,7 @@ async function stacksOf(
   return (await gasReportsOf(context)?.stacks(client, request, context.signal)) ?? "";
 }
 
-/** Returns the request that profiles a simulation of the messages. */
+/** Returns the request to profile a simulated transaction with these messages. */
 async function simulationOf(
   messages: readonly WireMessage[],
   { client, signer, options, context }: Sending,
@@ -290,7 +290,7 @@ function refused(
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
-/** Throws a `CliError` if no account is selected. Call it before the first request to the chain, so that the error is immediate. */
+/** Throws a `CliError` if no option selects an account. Called before the first request to the chain, so that users don't wait. */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -307,7 +307,7 @@ function openAccount(options: AccountOptions, chainId: string): Promise<txSigner
   return openOwnKey(options, addressPrefix);
 }
 
-/** Opens a signing key that is not a public test account, and so may sign on any chain. */
+/** Opens the user's own signing key, which may sign on any chain, unlike a public test account's key. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSigner.Signer> {
   const { from, keyringBackend: backend, signer } = options;
   if (signer !== undefined)
@@ -335,7 +335,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the signer's address for an unsigned transaction, which needs no key, so that `--from` may itself be an address. */
+/** Returns the sender's address for an unsigned transaction. Because this needs no key, `--from` may be an address. */
 async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)

@@ -8,7 +8,7 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. If absent or "auto", the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
+  /** Gas limit. If absent or "auto", the limit is `gasAdjustment` times the sum of the simulated gas and the fee payment's gas. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
@@ -76,7 +76,7 @@ export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** Returns the gas price that the options set. The total fee is this price times the gas limit, rounded up. */
+/** Returns the gas price that `--fees` or `--gas-prices` sets. The total fee is the price times the gas limit, rounded up. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
@@ -166,7 +166,7 @@ function parsePositive(text: string): Dec18 {
     const value = parseDec18(text);
     if (value > 0n) return value;
   } catch {
-    // The error below also covers text that is not a decimal.
+    // Text that is not a decimal gets the same error as a decimal that is not above 0.
   }
   throw new InvalidArgumentError(`expected a decimal above 0, e.g. ${formatDec18(parseDec18("1.3"))}`);
 }

@@ -6,13 +6,13 @@ import type { RunningNode } from "../node/create-node.ts";
 
 /**
  * Clock that both chains use for headers, light clients, unbonding, expiry and sidecar prices. The clock starts at the machine's
- * time, and can be set to a later time or sped up. Waits and durations use the machine's clock instead.
+ * time, and users can set it ahead or change its rate. Delays and timeouts of the program use the machine's clock instead.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** Maximum rate, in chain seconds per machine second. At this rate, blocks made every second are four months apart. */
+/** Maximum rate, in chain seconds per machine second. At this rate, consecutive blocks one second apart differ by four months. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that initially shows the machine's time. */
@@ -47,9 +47,9 @@ export function createChainClock(machine: Clock) {
     },
     /** Returns how far the chains' time is ahead of the machine's time, in ms; a negative value means behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
-    /** After a revert, sets the time to `aheadMs` ahead of the machine's time, as when the snapshot was taken. */
+    /** After a revert, sets the chains' time as far ahead of the machine's time as it was at the snapshot. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
-    /** After a restart, advances the time to a chain's last block time if that is later. */
+    /** After a restart, advances the clock to a chain's last block time if the clock shows an earlier time. */
     continueFrom: (blockTimeMs: number) => {
       if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
     },
@@ -62,7 +62,7 @@ function badTime(text: string): NodeError {
 
 interface Mining {
   readonly count: number;
-  /** Time by which to advance the clock before each block, in ms. If 0, the clock runs at its current rate. */
+  /** Time by which to advance the clock before each block, in ms, or 0 to let the clock run at its current rate. */
   readonly everyMs: number;
   readonly beforeEach?: () => Promise<void>;
 }
@@ -75,10 +75,10 @@ export async function mineBlocks(
 ): Promise<void> {
   const rate = clock.rate();
   try {
-    // Stop the clock so that the blocks are exactly one interval apart.
+    // Stop the clock, so that only `everyMs` separates the times of consecutive blocks.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Set the clock only if an interval has stopped it. On a running clock, the time just read is already past and cannot be set.
+      // Without an interval, the clock keeps running, and setting it to a time just read would fail because that time has passed.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);

@@ -67,7 +67,7 @@ export const CHAIN_API = {
   ),
   validators: chainCommand(
     "validators",
-    'sets the power of a test validator, `{"index": 4, "power": "10"}`, or of the validator with a given key, `{"seed": "<64 hex digits>", "power": "10"}`; power 0 removes the validator',
+    'sets the power of a validator: a test validator by its index (`{"index": 4, "power": "10"}`), or the validator with a key by the seed (`{"seed": "<64 hex digits>", "power": "10"}`). Power 0 removes the validator',
     z.strictObject({ address }),
     z.object({ power: digits, index: z.int().optional(), seed: z.string().optional() }),
   ),

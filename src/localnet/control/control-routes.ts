@@ -26,7 +26,7 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Maximum number of blocks per request, because the node makes them without a pause. */
+/** Maximum number of blocks per request. The limit keeps a request short, because a chain makes its manual blocks without pauses. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
@@ -186,12 +186,12 @@ function readBody(request: RouteRequest): JsonField {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
     if (isRecord(value)) return new JsonField(value, "", error);
   } catch {
-    // The error below also covers invalid JSON.
+    // Invalid JSON gets the same error as JSON that is not an object.
   }
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Reads an integer from `least` to `most`, or returns `least` if the field is absent. */
+/** Returns the field's integer, which must be from `least` to `most`, or `least` if the field is absent. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -234,7 +234,7 @@ function wholeNumber(field: JsonField): bigint {
 }
 
 function addresses(field: JsonField): readonly Uint8Array[] {
-  // `elements` returns an empty list for an absent field, which would mark all validators as present.
+  // Require the field, because `elements` reads an absent field as an empty list, which would mark all validators as present.
   const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);
@@ -246,8 +246,8 @@ function addressOf(field: JsonField): Uint8Array {
 }
 
 /**
- * Returns a validator's seed. The body contains `seed`, i.e. 64 hex digits or any other text to hash, or a test validator's
- * `index`.
+ * Returns the seed of a validator's key. The body has either `seed`, as 64 hex digits or as any other text to hash, or the `index`
+ * of a test validator.
  */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
@@ -256,7 +256,7 @@ function seedOf(chainId: string, body: JsonField): Uint8Array {
   return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
 }
 
-/** Thrown when the chain rejects the faucet's transaction. */
+/** Thrown if CheckTx rejects the faucet's transaction. */
 class FaucetError extends CodedError<{
   readonly code: "faucet-refused";
   readonly abciCode: number;

@@ -17,24 +17,24 @@ import * as about from "../../platform/http/route-about.ts";
 import { SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline for a request to the process that runs another part. */
+/** Deadline for a request to another process that runs a part of the localnet, such as the sidecar. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
 
-/** Controls the faults of one or all parts of a localnet. */
+/** Lists faults that can be injected into a localnet's parts, and switches them on and off. */
 export interface FaultControl {
   readonly names: readonly string[];
   /** Lists all faults and whether each is on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
   /**
-   * Switches a fault on or off. The fault switches off again after `forMs`, if defined. Resolves once the switch has taken
-   * effect.
+   * Switches a fault on or off. If `forMs` is defined, the fault switches off again after this time. Resolves once the fault is
+   * on or off.
    */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 
-/** Thrown if a part's process does not respond or if it rejects the request. */
+/** Thrown if the process of a localnet's part does not respond or rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
 export function localFaultControl<Name extends string>(
@@ -58,12 +58,12 @@ export function localFaultControl<Name extends string>(
   };
 }
 
-/** Controls the faults of a sidecar in this process. */
+/** Creates the fault control of a sidecar in this process. */
 export function sidecarFaultControl({ faults, setFault }: Sidecar): FaultControl {
   return localFaultControl(SIDECAR_FAULTS, { list: faults, set: setFault });
 }
 
-/** Combines the controls of several parts. Parts that do not respond are omitted from the list. */
+/** Combines the fault controls of several parts of a localnet. `list` omits the faults of parts that do not respond. */
 export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -82,7 +82,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Controls the faults of a sidecar in another process on this machine, through the process's control API. */
+/** Creates the fault control of a sidecar in another process on this machine, which it reaches through that process's control API. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };

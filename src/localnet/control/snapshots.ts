@@ -14,22 +14,22 @@ import { maxInt } from "../../platform/base/integers.ts";
 /** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
   readonly id: number;
-  /** Block time of the later of both chains' blocks, in ISO 8601 format. */
+  /** The later of both chains' block times at the snapshot, in ISO 8601 format. */
   readonly time: string;
   /** The height of each chain at the snapshot, by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
-/** Takes and reverts snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
+/** Takes, lists and removes snapshots of both chains, and reverts the chains to them. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots. Each snapshot prevents pruning of the tree nodes that have changed since. */
+/** Maximum number of snapshots. The number is limited because the chains can't prune state that a snapshot needs. */
 const MAX_SNAPSHOTS = 20;
 
-/** Maximum number of block hashes, removed by reverts of both chains, to remember. */
+/** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
 const MAX_REMEMBERED = 10_000;
 
-/** File with the heights, by chain id, to which the chains are being reverted. A completed revert removes the file. */
+/** File that exists only during a revert. Its JSON object contains each chain's target height, keyed by chain id. */
 const REVERT_FILE = "revert.json";
 
 /**
@@ -40,12 +40,12 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const removed = createRecentCache<string, true>(MAX_REMEMBERED);
   const isRemoved = (hash: Uint8Array): boolean =>
     removed.get(toHex(hash), () => undefined) === true &&
-    // After a revert, the same time and transactions yield the same block, which is then no longer removed.
+    // After a revert, a chain may make an identical block with the same hash again, which is then not treated as removed.
     nodes.every(({ view }) => view.blockByHash(hash) === undefined);
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // Skip snapshots that a chain lacks because the process ended while taking them or the chain has pruned their block.
+    // Skip snapshots that only one chain has, e.g. because the process ended while taking them or the other chain pruned the block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -88,7 +88,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
       find(id);
       for (const { control } of nodes) control.removeSnapshots([id]);
     },
-    /** Reverts both chains. Everything after the snapshot is lost, including any later snapshots. */
+    /** Reverts both chains to a snapshot. All later blocks and snapshots are lost. */
     revert: (id: number): LocalnetSnapshot => {
       const snapshot = find(id);
       const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
@@ -124,7 +124,7 @@ export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // Treat an incomplete file as empty, because a revert starts only after writing the complete file.
+  // An incomplete file means that no chain was reverted yet, because a revert starts only after writing the complete file.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

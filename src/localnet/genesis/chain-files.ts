@@ -15,18 +15,18 @@ import type { StateStorage } from "../chain/store/multi-store.ts";
 
 /** A set of optional modules, which a chain includes either completely or not at all. */
 export interface ModuleSet {
-  /** The modules' names in a genesis document, which are also their stores' names. */
+  /** Names of the modules in a genesis document. Each module's store has the same name. */
   readonly names: readonly string[];
   readonly create: CreateModules;
 }
 
-/** Parts of a genesis document that determine whether its chain includes the optional modules. */
+/** The parts of a genesis document from which {@link chooseModules} decides whether the chain includes the optional modules. */
 export interface ChoosingGenesis {
   readonly profile?: ProfileName | undefined;
   readonly appState: JsonObject;
 }
 
-/** Returns the optional modules if the chain's genesis, saved state, deployed profile or binary contracts require the modules. */
+/** Returns the optional modules if the genesis names one, has binary contracts or profile `deployed`, or if the saved state has one. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -55,9 +55,9 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 }
 
 /**
- * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. Members of `params`
- * that are missing from both the settings and the state get the module's default values. `createApp` creates the chain's
- * application with an empty state.
+ * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. If the settings
+ * have `params`, missing params get the module's default values, which are read from the application that `createApp` creates
+ * with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;

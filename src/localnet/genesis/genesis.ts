@@ -32,9 +32,9 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time of both chains, because the remote chain's client for the local chain contains the local chain's genesis time. */
+  /** Genesis time of both chains, and time of the local chain's header that the remote chain's light client trusts. */
   readonly timeNs: bigint;
-  /** Voting powers of the genesis validators, at least one. */
+  /** Voting powers of the genesis validators, of which there must be at least one. */
   readonly validatorPowers: readonly bigint[];
   /** The chains to create, by default the default localnet's chains. */
   readonly chains?: LocalnetChains;
@@ -45,9 +45,9 @@ export interface LocalnetGenesisOptions {
   /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts on the local chain, added after the scenario's contracts. */
+  /** Contracts to add to the local chain, whose code ids follow those of the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with each contract's code id and address when the genesis is created. */
+  /** Called for each contract in `contracts` with its code id and address, while the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -71,7 +71,7 @@ const CLIENT_SETTINGS = {
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** Predicted properties of the local chain, from which the remote chain's client is made before the local chain's first block. */
+/** Predicted properties of the local chain, from which the remote chain's light client is created before the local chain starts. */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];
   readonly emptyAppHash: Uint8Array;
@@ -111,7 +111,7 @@ export function remoteGenesis(
 
 /**
  * Predicts the local chain's first header before block 1 exists, for the remote chain's client. The header has test validators and
- * both chains' genesis time. Its app hash belongs to an empty state, because only block 1 adds the genesis to the state.
+ * both chains' genesis time. The header's app hash is the hash of an empty state, because the genesis state is written only in block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -179,7 +179,7 @@ function withScenario(
   }
 }
 
-/** Appends the traffic contract's code, then the contracts from the options, so that scenario contracts keep their addresses. */
+/** Appends the traffic contract's code and the options' contracts last, so that the scenario's contracts keep their addresses. */
 function toJson(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
@@ -194,7 +194,7 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Adds the `dex-demo` scenario's state, and replaces all balances, because the scenario uses additional denominations. */
+/** Adds the `dex-demo` scenario's state, and replaces all balances with the scenario's, which include additional denominations. */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -247,7 +247,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 /** Returns the wasm module's genesis state: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
-  // The consumer is the first instance of the first code, which `gen_msgs` creates before the call.
+  // The consumer contract's address is known, because `gen_msgs` creates the contract as the first instance of the first code.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   return {
@@ -351,7 +351,7 @@ function validatorOf(
   };
 }
 
-/** Returns the bech32 addresses of a chain's first validator, which uses the sidecar. */
+/** Returns the bech32 addresses of a chain's first validator, i.e. the validator that votes with the sidecar's prices. */
 export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
   const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
   return {

@@ -5,7 +5,7 @@ import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { DEFAULT_MARKETS } from "../sidecar/markets.ts";
 import type { ChainProfile } from "../accounts/chains.ts";
 
-/** The asset in which the deployed chain pays validators. The symbol in the asset's metadata selects its price feed. */
+/** The asset in which the deployed chain pays validators. The chain finds the asset's price by the symbol in its metadata. */
 const REWARD = {
   denom: "untrn",
   metadata: {
@@ -24,7 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/** The deployed revenue program with the specification's thresholds, and a short TWAP window that suits a new chain. */
+/** Revenue parameters as on the deployed chain, but with the specification's thresholds and a TWAP window of only one hour. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },

@@ -10,7 +10,7 @@ import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
 
-/** Hook types to which the `voting-power` contract subscribes. */
+/** Staking hooks to which the `voting-power` contract subscribes, because they can change a validator's voting power. */
 const POWER_HOOKS: readonly HookType[] = [
   HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED,
   HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED,
@@ -27,8 +27,8 @@ export interface WasmState {
 }
 
 /**
- * Returns the state for `hooks-demo`, in which the contract `echo` emits hooks as events and `voting-power` tracks stake. Both
- * contracts receive the first validator's hooks.
+ * Returns the state for `hooks-demo`. The contract `echo` emits an event for each staking hook, and `voting-power` tracks stake.
+ * Both contracts receive the first validator's hooks.
  */
 export function seedHooksDemo(
   chain: ChainProfile,
@@ -60,7 +60,7 @@ interface Instantiation {
   readonly funds?: JsonValue;
 }
 
-/** Adds an instance of a contract, and the contract's code unless the state already contains it. */
+/** Adds a contract instance to the Wasm state, and the contract's code unless the state already contains the code. */
 function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string) {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
@@ -82,8 +82,8 @@ const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
 
 /**
- * Alice's pools: token0, token1, center tick, fee, and the amounts of both tokens in whole coins. 1 ATOM costs about 10 NTRN or 5
- * USDC.
+ * Alice's pools, as tuples of token0, token1, center tick, fee, and the amounts of both tokens in whole coins. An ATOM costs about
+ * 10 NTRN or 5 USDC in these pools.
  */
 const POOLS = [
   [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
@@ -93,7 +93,7 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Bob's limit orders: token to sell, token to buy, tick index (in to out), amount in whole coins, and order type. */
+/** Bob's limit orders, as tuples of token to sell, token to buy, tick index (in to out), amount in whole coins, and order type. */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],

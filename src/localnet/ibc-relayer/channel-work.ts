@@ -3,10 +3,10 @@ import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import { channelMessage, channelPath, type Work } from "./work.ts";
 
-/** The channel that the IBC relayer opens if no transfer channel exists. */
+/** Port and version of the channel that the IBC relayer opens if no transfer channel exists. */
 const TRANSFER_CHANNEL = { port: "transfer", version: "ics20-1" } as const;
 
-/** A connection's channels, as stored on both chains. */
+/** A connection's channels, as stored on the proving chain and on the chain that receives the messages. */
 export interface BothEnds {
   /** Channels on the proving chain, at the proof height. */
   readonly proven: readonly ChannelView[];
@@ -31,7 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** Returns the next step for two ends of the same channel. In state INIT, `own` does not contain its counterparty's id yet. */
+/** Returns the next handshake step for two ends of a channel. In state INIT, `own` does not contain the other end's id yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -42,7 +42,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   return isClosing ? [closeConfirm(own, theirs)] : [];
 }
 
-/** Returns the first handshake step of a transfer channel, or no steps if either chain already has an end of one. */
+/** Returns the first handshake step for a new transfer channel, or no steps if either chain already has a transfer channel. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
   if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
@@ -68,7 +68,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns true if both ends use the transfer port, because a contract may open a channel from its own port to this port. */
+/** Returns true if both ends use the transfer port. One end is not enough, because a contract may connect its own port to this port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

@@ -22,7 +22,7 @@ export interface Target {
 const MAX_MESSAGES = 100;
 /** Maximum total size of the messages in a transaction, in bytes, below the 1 MiB limit of CometBFT's mempool. */
 const MAX_BYTES = 600_000;
-/** Gas for the fee payment, which a simulation skips. */
+/** Gas that a transaction uses to pay its fee, added to the simulated gas because a simulation pays no fee. */
 const FEE_GAS = 30_000n;
 
 interface Load {
@@ -31,8 +31,8 @@ interface Load {
 }
 
 /**
- * Sends as much of the work as fits in one transaction, preceded by the light-client update that the proofs need. If the chain
- * rejects a message, omits the message and retries it later. Returns the work that was included in a block. Rejects with
+ * Sends one transaction with the light-client update that the proofs need and as many of the messages as the limits allow. If the
+ * chain rejects a message, omits the message and retries it later. Returns the work that was included in a block. Rejects with
  * `ClientError`, `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
@@ -77,8 +77,8 @@ async function clientUpdate(
 }
 
 /**
- * Returns the first messages that fit into {@link MAX_BYTES}. Always includes the first message, so that the chain itself rejects a
- * message that is too large.
+ * Returns the first messages with a total size of at most {@link MAX_BYTES}. Always includes the first message, so that the chain
+ * itself rejects a message that is too large.
  */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
@@ -109,13 +109,13 @@ async function sendLoads(
   return [];
 }
 
-/** Why a transaction had no effect. `failedMessage` is the index of the message that failed. */
+/** The reason why a chain rejected a transaction. `failedMessage` is the failed message's index, or undefined if unknown. */
 interface Refusal {
   readonly failedMessage: number | undefined;
   readonly log: string;
 }
 
-/** Sends the messages in one transaction. Returns undefined once the messages are in a block, or why the transaction had no effect. */
+/** Sends the messages in one transaction. Returns undefined once they are in a block, or the reason for a failure. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -133,7 +133,7 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
       return undefined;
     case "failed":
     case "refused":
-      // ErrRedundantTx from ibc-go: another relayer has already relayed all packets in the transaction.
+      // Treat ibc-go's ErrRedundantTx as success: another relayer has already relayed all packets in the transaction.
       return confirmation.codespace === "channel" && confirmation.code === 22
         ? undefined
         : { failedMessage: failedMessageIndex(confirmation.log), log: confirmation.log };
@@ -145,15 +145,15 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
 /** Gas limit for a client update, which uses about 200,000 gas including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
-/** Updates both chains' light clients if necessary. Returns true if any client was updated. Rejects with {@link deliver}'s errors. */
+/** Updates both chains' light clients before they expire. Returns true if it updated a client. Rejects with {@link deliver}'s errors. */
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
- * the client, and an expired client makes its connection unusable. Queries a client again only when an update may be due.
+ * the client, and an expired client makes its connection unusable. Doesn't query a client before the next update may be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** For each chain, when its client may next need an update, in the other chain's header time. */
+  /** Header time of the other chain from which a chain's client may need an update again, by chain. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -187,7 +187,7 @@ async function sendUpdate(
   throw new IbcRelayerError({ code: "transaction-failed", chainId }, text);
 }
 
-/** Work that a chain rejected, and the time of its next attempt. */
+/** A message that a chain rejected, the reason, and the time of the next attempt to send it. */
 export interface RefusedWork {
   readonly name: string;
   readonly reason: string;
@@ -198,7 +198,7 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected work, so that the retries don't block other work. Each cycle calls `retain` to discard old entries. */
+/** Delays retries of rejected messages, so that they don't delay other messages. Each cycle calls `retain` to discard old entries. */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
@@ -212,7 +212,7 @@ export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => nu
       const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
       entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
     },
-    /** Removes the entries of work that the chains no longer need, i.e. all entries whose names are not in `names`. */
+    /** Removes all entries whose names are not in `names`, because the chain no longer needs their messages. */
     retain: (names: ReadonlySet<string>) => {
       for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
     },

@@ -6,12 +6,12 @@ import { CodedError } from "../../platform/base/errors.ts";
 type IbcRelayerErrorFacts =
   /** A paginated query returned too many pages. */
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** A node returned a value without its proof. */
+  /** A node returned no proof for a path in the chain's `ibc` store. */
   | { readonly code: "read-failed"; readonly key: string }
-  /** A transaction failed for a reason other than one of its packets. */
+  /** A transaction failed, but no single packet or channel message caused the failure. */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
-/** Thrown to end a cycle of the IBC relayer. The next cycle starts after a backoff. */
+/** Thrown to end a cycle of the IBC relayer, which starts the next cycle after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**

@@ -7,7 +7,7 @@ import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts"
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./work.ts";
 
-/** One of the two chains between which packets are relayed. */
+/** One of the two chains between which the IBC relayer relays packets, with its clients and its transaction sender. */
 export interface IbcChain {
   readonly chainId: string;
   /** Id of the connection to the other chain. The IBC relayer serves only this connection's channels. */
@@ -20,7 +20,7 @@ export interface IbcChain {
   >;
   readonly reads: IbcReads;
   readonly finder: PacketFinder;
-  /** Sends transactions from the IBC relayer's account. */
+  /** Sends transactions from the IBC relayer's account on this chain. */
   readonly sender: Omit<TxSender, "broadcast">;
 }
 
@@ -36,7 +36,7 @@ export function createIbcChain(
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
-/** A chain's state at the start of a cycle. */
+/** A chain's header and channels, read at the start of a relay cycle. */
 export interface Snapshot {
   readonly chain: IbcChain;
   /** The newest header, which contains the state root of the previous height. */

@@ -18,10 +18,10 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
-/** Maximum number of pages, enough for more packets than a localnet ever has in flight. */
+/** Maximum number of pages to read per query, enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
-/** Reads a chain's channels and packets. Height 0 selects the latest height. All methods reject with `ClientError`. */
+/** Reads a chain's channels and packets at a height, where 0 means the latest height. All methods reject with `ClientError`. */
 export type IbcReads = ReturnType<typeof createIbcReads>;
 
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
@@ -41,10 +41,10 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
         const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
         return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
-      // Sort numerically, because the chain returns sequences in text order, with 10 before 9.
+      // Sort numerically, because the chain sorts sequences as text, so that 10 comes before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
-    /** Returns the subset of `sequences` that this end has not received. */
+    /** Returns which of the packets with the given sequences the channel end has not received. */
     unreceived: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -53,7 +53,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
       return new Set((await query("UnreceivedPackets", request, signal, height)).sequences);
     },
-    /** Returns the subset of `sequences` that this end has sent and that have not been acknowledged. */
+    /** Returns which of the packets with the given sequences the channel end has sent, but the other chain has not acknowledged. */
     unacknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -62,7 +62,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetAckSequences: [...sequences] };
       return new Set((await query("UnreceivedAcks", request, signal, height)).sequences);
     },
-    /** Returns the subset of `sequences` that this end has received and acknowledged. */
+    /** Returns which of the packets with the given sequences the channel end has received and acknowledged. */
     acknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,

@@ -33,13 +33,13 @@ export interface IbcRelayerDeps {
 
 /** Deadline for a cycle, which sends at most one transaction to each chain and waits up to 30 s for each transaction. */
 const CYCLE_DEADLINE_MS = 120_000;
-/** Time between polls of the chains' heights. */
+/** Time between polls of the chains' heights, in ms, while the IBC relayer waits for a new block. */
 const POLL_MS = 200;
 /** Maximum time until the next cycle if neither chain makes a new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain, with counters for the IBC relayer's messages since startup. */
+/** A chain, with the retry backoff and the counters of the IBC relayer's messages to this chain. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -111,7 +111,7 @@ export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   };
 }
 
-/** Returns a counter for each name, starting at 0. */
+/** Returns an object with a counter for each name, all starting at 0. */
 function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
 function countersOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 0]));
@@ -155,7 +155,7 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains and relays between them. Returns the heights read, or undefined if a transaction was sent. */
+/** Runs one relay cycle. Returns the heights at which it read the chains, or undefined if it sent a transaction. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -244,8 +244,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until either chain's height differs from `seen`, for at most {@link IDLE_MS}. Waits for at least {@link POLL_MS}, so that
- * polling stays slow even while a chain is too young to prove any state.
+ * Waits until either chain's height differs from `seen`, for at least {@link POLL_MS} and at most {@link IDLE_MS}. The minimum
+ * keeps polling slow while a chain has too few blocks to prove any state.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -33,7 +33,7 @@ const METRICS: StatusMetrics<Seen> = {
   },
   relaywatch_ibc_relayer_failed_cycles_total: {
     type: "counter",
-    help: "Failed cycles by reason: node (no valid response), light-client (cannot be updated), transaction (had no effect), read (a value or its proof is missing), deadline (took too long), other.",
+    help: "Failed cycles by reason: node (no valid response), light-client (cannot be updated), transaction (had no effect), read (a value or its proof could not be read), deadline (took too long), other.",
     by: ["reason"],
     read: ({ status: { failures } }) => CYCLE_FAILURES.map((reason) => [reason, failures[reason]]),
   },

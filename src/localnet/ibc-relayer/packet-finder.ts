@@ -7,7 +7,7 @@ import type { ChannelEnd } from "./ibc-reads.ts";
 /** Finds a chain's packets in its block events, because the state contains only their hashes. */
 export type PacketFinder = ReturnType<typeof createPacketFinder>;
 
-/** A search for packets that a channel end sent or received. */
+/** The packets to find, by event type, channel end and sequences. The end is the sender or the receiver, depending on the type. */
 interface PacketSearch {
   readonly type: PacketEventType;
   readonly end: ChannelEnd;
@@ -17,12 +17,12 @@ interface PacketSearch {
 /** Maximum number of cached packets. The relayer may need a packet twice, first to deliver it and later to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Maximum number of pages to search, starting from the first missing packet. The next cycle continues the search. */
+/** Maximum number of result pages that a search reads, from the first missing packet on. A later cycle searches for the rest. */
 const MAX_PAGES = 10;
-/** Maximum number of packets that a single call of `find` searches for individually. */
+/** Maximum number of searches in a call of `find`, each of which starts from another missing packet. */
 const MAX_SEARCHES = 10;
 
-/** CometBFT's search methods, with only the response fields that the finder reads. */
+/** CometBFT's search methods, whose response types declare only the fields that the packet finder reads. */
 interface BlockSearches {
   readonly txSearch: (request: SearchRequest) => Promise<{
     readonly txs: readonly {
@@ -54,18 +54,18 @@ export function createPacketFinder(comet: BlockSearches) {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Number of failed searches per packet. Packets with fewer failures are searched first, so pruned packets don't starve others. */
+  /** Failed searches per packet. Packets with fewer failed searches go first, so that pruned packets don't delay other packets. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Caches the packets on a page of search results. Returns the height of the first transaction, and whether more pages follow. */
+  /** Caches all packets on a page of search results. Returns the first result's height, and whether more pages follow. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
     for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
-  /** Searches blocks, because contracts can also send packets outside transactions, in hooks at the start or end of a block. */
+  /** Searches block events, because contracts can also send packets outside transactions, when a block begins or ends. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
@@ -74,8 +74,8 @@ export function createPacketFinder(comet: BlockSearches) {
     }
   };
   /**
-   * Searches for the first missing packet, then for all packets from its block on, because other missing packets are often in the
-   * next blocks.
+   * Searches for packet `first`, then for all packets from its block on, because the following blocks often contain other missing
+   * packets.
    */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
@@ -93,8 +93,8 @@ export function createPacketFinder(comet: BlockSearches) {
       misses.clear();
     },
     /**
-     * Returns the packets with these sequences that a channel end sent, or that it received and acknowledged. Omits packets whose
-     * block the node no longer has. Rejects with `ClientError`.
+     * Returns the wanted packets by sequence: packets that a channel end sent, or packets that it received and acknowledged. Omits
+     * packets that the node has pruned. Rejects with `ClientError`.
      */
     find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;
@@ -120,7 +120,7 @@ export function createPacketFinder(comet: BlockSearches) {
   };
 }
 
-/** Returns the value with the lowest rank, and the first such value on a tie. */
+/** Returns the first of the values with the lowest rank, or undefined if there are no values. */
 function leastOf(values: readonly bigint[], rankOf: (value: bigint) => number): bigint | undefined {
   let least: { readonly value: bigint; readonly rank: number } | undefined;
   for (const value of values) {
@@ -166,7 +166,7 @@ export interface PacketRecord {
   readonly acknowledgement: Uint8Array;
 }
 
-/** Types of events that contain a complete packet. */
+/** Events that contain a complete packet: emitted by the sender's chain, or by the receiver's chain with the acknowledgement. */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
 /** Reads the packets from events of one type. Skips incomplete events, because contracts can emit arbitrary events. */

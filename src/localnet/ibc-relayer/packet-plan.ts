@@ -6,7 +6,7 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { PacketRecord } from "./packet-finder.ts";
 import { channelMessage, channelPath, type Moment, nextReceivePath, packetPath, type Work } from "./work.ts";
 
-/** Messages that relay the packets in one direction. */
+/** The messages that relay packets in one direction, from a source chain to a destination chain. */
 export interface PacketPlan {
   /** Messages for the chain that receives the packets. */
   readonly toDestination: readonly Work[];
@@ -14,16 +14,16 @@ export interface PacketPlan {
   readonly toSource: readonly Work[];
   /** Number of sent packets that are neither acknowledged nor timed out. */
   readonly pending: number;
-  /** Names of each channel's pending packets with the lowest sequences. */
+  /** Names of the pending packets considered in this cycle, such as `transfer/channel-0/7`, with the lowest sequences per channel. */
   readonly oldest: readonly string[];
-  /** Number of pending packets that cannot be relayed because the block with the packet or its acknowledgement was pruned. */
+  /** Number of pending packets that cannot be relayed, because the node no longer has the block with the packet or acknowledgement. */
   readonly unreadable: number;
 }
 
-/** Maximum number of packets per channel in a cycle. The next cycle relays any further packets. */
+/** Maximum number of packets per channel in a cycle. Later cycles relay all other packets. */
 const PACKETS_PER_CYCLE = 1_000;
 
-/** Plans messages for the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Plans messages that relay packets from `source` to `destination` on all channels. Rejects with `ClientError` or `IbcRelayerError`. */
 export async function planPackets(
   source: Snapshot,
   destination: Snapshot,
@@ -73,9 +73,9 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** State of the packets that the source has provably sent on one channel. */
+/** The destination's view of a channel's pending packets, by packet sequence. */
 interface PacketState {
-  /** Packets that the destination has not received, according to its latest state. */
+  /** Packets that the destination has not received in its latest state. */
   readonly missing: readonly bigint[];
   /** Packets that the destination had not received at the proof height. */
   readonly provenMissing: ReadonlySet<bigint>;
@@ -107,7 +107,7 @@ async function readPacketState(
   };
 }
 
-/** Plans acknowledgements. A packet that the receiving application has not acknowledged yet is pending, not unreadable. */
+/** Plans acknowledgements of received packets. Packets that the application has not acknowledged yet are pending, not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -122,7 +122,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the found packets, sorted by sequence. On an ordered channel, omits all packets after the first packet that was not found. */
+/** Returns the found packets, in the order of `sequences`. On an ordered channel, stops before the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -145,7 +145,7 @@ async function planMissing(
   const toSource: Work[] = [];
   for (const record of inOrder(missing, found, channel)) {
     const isReceived = planOne(record, at, provenMissing, { toDestination, toSource });
-    // On an ordered channel, a packet can be received only after all earlier packets have been received.
+    // Stop at a packet that can't be received yet, because an ordered channel receives packets only in order.
     if (!isReceived && channel.ordering === Order.ORDER_ORDERED) break;
   }
   return { toDestination, toSource, unreadable: missing.length - found.size };
@@ -173,7 +173,7 @@ function planOne(
   }
 }
 
-/** State at the proof height of the channel end that receives the packets. */
+/** The channel end that receives the packets, with its chain's state at the proof height. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
@@ -181,12 +181,12 @@ export interface Destination {
   readonly nextReceive: bigint;
 }
 
-/** The next action for a packet that its destination has not received. */
+/** What to do with a packet that its destination has not received: relay it, prove a timeout, or wait for the next cycle. */
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
  * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
- * at the proof height. Once the timeout has passed, the destination rejects the packet. Proving the timeout requires a header at or
+ * at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the header must be at or
  * after the timeout.
  */
 export function packetAction(
@@ -202,7 +202,7 @@ export function packetAction(
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** Returns true if the packet's timeout height or time has passed. A timeout of 0 never passes. */
+/** Returns true if a block has reached the packet's timeout height or time, either of which may be 0 for no timeout. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -243,7 +243,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** Returns the work that times out a packet, with the destination's proof that it did not receive the packet before the timeout. */
+/** Returns the work that times out a packet. Its message proves that the destination did not receive the packet before the timeout. */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -282,8 +282,8 @@ function missingPath(packet: Packet, { end }: Destination): string {
 }
 
 /**
- * Returns the sequence of the next packet to receive. An unordered channel has no such sequence, and returns 1, because messages
- * require a value above 0.
+ * Returns the sequence of the next packet to receive on an ordered channel. For an unordered channel, returns 1, because messages
+ * require a sequence above 0.
  */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;

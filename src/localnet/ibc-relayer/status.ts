@@ -10,7 +10,7 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { WorkKind } from "./work.ts";
 import { enumName } from "../../platform/base/text.ts";
 
-/** The IBC relayer's progress and its view of both chains. */
+/** The IBC relayer's status for the API and the metrics: past cycles, and the packets of both chains. */
 export interface IbcRelayerStatus {
   /** When the last successful cycle ended, in wall-clock ms, or undefined before the first successful cycle. */
   readonly lastCycleMs: number | undefined;
@@ -21,7 +21,7 @@ export interface IbcRelayerStatus {
   readonly chains: readonly IbcChainStatus[];
 }
 
-/** A chain and the packets that it has sent. */
+/** Status of a chain: its channels, the packets that it has sent, and the IBC relayer's messages to it. */
 interface IbcChainStatus {
   readonly chainId: string;
   /** The connection's channels in the chain's latest state. */
@@ -38,13 +38,13 @@ interface IbcChainStatus {
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;
-  /** Work that this chain rejected and that the IBC relayer will retry. */
+  /** Messages that this chain rejected and that the IBC relayer will retry. */
   readonly refused: readonly RefusedWork[];
 }
 
 /**
- * Time since the last successful cycle after which the IBC relayer's state is `failing`. A cycle takes a few blocks at most, and an
- * idle IBC relayer starts a cycle at least every five seconds.
+ * If the last successful cycle ended longer ago than this time, the IBC relayer's state is `failing`. A cycle takes a few blocks at
+ * most, and an idle IBC relayer starts a cycle at least every five seconds.
  */
 const STALE_AFTER_MS = 30_000;
 
@@ -53,7 +53,7 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/** Returns the health state, e.g. failing after an error or 30 s without a cycle, or blocked by a rejected or unreadable packet. */
+/** Returns the health state and its reason: failing on an error or without a cycle for 30 s, blocked by a packet that can't be relayed. */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,

@@ -7,15 +7,15 @@ import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Kinds of relayed messages, which the status counts separately. */
+/** Kinds of messages that the IBC relayer sends. Its status counts the messages of each kind. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** A message that a chain needs, and the paths to prove on the other chain. */
+/** A message to send to a chain, and the paths in the other chain's state that the message must prove. */
 export interface Work {
   readonly kind: WorkKind;
-  /** Name that identifies the work on its chain in every cycle, such as `receive transfer/channel-0/7`. */
+  /** Name of the message, unique on its chain and the same in every cycle, such as `receive transfer/channel-0/7`. */
   readonly name: string;
   /** Paths to prove in the other chain's `ibc` store. */
   readonly paths: readonly string[];
@@ -23,7 +23,7 @@ export interface Work {
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** Proofs for a message, with the proof height and the message's signer. */
+/** Values that a message needs besides its packet or channel: proofs, proof height and signer. */
 interface Proven {
   /** One encoded `MerkleProof` per path, in the order of the paths. */
   readonly proofs: readonly Uint8Array[];
@@ -32,7 +32,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** Proof-related fields of a message in the `ibc.core.channel.v1` package. */
+/** Proofs, proof height and signer, in the format of the messages in the `ibc.core.channel.v1` package. */
 interface Proof {
   /** Proofs for the first and the second path, encoded as `MerkleProof`. */
   readonly first: Uint8Array;
@@ -54,7 +54,7 @@ export function channelMessage<Message>(
   });
 }
 
-/** A height at which a chain's state can be proven. The header at this height contains the state root of `height` - 1. */
+/** A height whose header proves a chain's state. The header at `height` contains the state root of `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
@@ -67,7 +67,7 @@ export interface Moment extends ProofPoint {
 
 const CONCURRENT_READS = 50;
 
-/** Reads proofs for the work and builds the messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Reads the proofs and builds a message for each item of `work`, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
   work: readonly Work[],
   from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
@@ -101,7 +101,7 @@ function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Ar
 /** Protobuf tag of a length-delimited field 1: (1 << 3) | 2. */
 const FIRST_FIELD_TAG = 10;
 
-// ICS-24 paths, which are the keys in ibc-go's store.
+// The functions below return ICS-24 paths, which are the keys in ibc-go's store.
 
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;

@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** Genesis options for a new chain. `scenario` and `contracts` apply only to the local chain. */
+/** Genesis options for a new chain, of which `scenario` and `contracts` apply only to the local chain. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
@@ -48,12 +48,12 @@ export interface LocalnetChainOptions extends NewChainOptions {
   readonly metrics?: ServerAddress;
   /** Voting powers of the local chain's validators. If absent, the remote chain's genesis has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
-  /** Genesis document for a new chain, for example an export, or by default the localnet's genesis. */
+  /** Genesis document with which to start a new chain, e.g. an export. By default, the chain starts with the localnet's genesis. */
   readonly genesis?: GenesisDoc;
 }
 
 export interface LocalnetOptions {
-  /** The chains to run in this process. The other chain may run in a different process. */
+  /** Options for the chains that run in this process: both chains, or one while another process runs the other chain. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Profiles of both chains, by default the default localnet's profiles. */
   readonly profiles?: LocalnetChains;
@@ -67,11 +67,11 @@ export interface LocalnetOptions {
   readonly remoteRpcUrl: string;
   /** Options for the local chain's price sidecar. If absent, the chain has no sidecar. */
   readonly oracle?: OracleOptions;
-  /** The control API. If absent, the localnet has no control API. */
+  /** Address and token of the control API. If absent, the localnet has no control API. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
-    /** Additional routes, for example to inject the sidecar's faults. */
+    /** Additional routes of the control API, for example to inject the sidecar's faults. */
     readonly routes?: readonly ApiRoute[];
     /** The program's version, which `/openapi.json` reports. */
     readonly version?: string;
@@ -85,21 +85,21 @@ export interface LocalnetDeps {
   readonly logger: Logger;
   /** Returns a chain's servers in addition to RPC and metrics, such as REST and gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
-  /** Returns a chain's optional modules and queries, by default none. */
+  /** Returns a chain's optional modules, gas tracer and queries. By default, a chain has none of them. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
 
 type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
-/** Optional parts of a chain that callers of `createLocalnet` supply. */
+/** Additions to a chain that callers of `createLocalnet` may supply. */
 interface ChainExtension {
   readonly modules?: ModuleSet;
   readonly tracer?: GasTracer;
-  /** Additional paths that the node's `abci_query` method serves. */
+  /** Handlers for additional query paths, which the node serves through `abci_query`. */
   readonly queries?: NodeDeps["queries"];
 }
 
-/** A localnet whose servers are all listening. */
+/** The nodes and the control API's port of a localnet, once all its servers are listening. */
 export interface RunningLocalnet {
   readonly chains: Readonly<Partial<Record<ChainPart, RunningNode>>>;
   /** Port of the control API, or undefined if the localnet has no control API. */
@@ -109,13 +109,13 @@ export interface RunningLocalnet {
 /** One or both chains of a localnet, in one process. */
 export interface Localnet extends Service {
   readonly clock: ChainClock;
-  /** Resolves once all servers are listening. Rejects if a part fails to start. */
+  /** Resolves once all of the localnet's servers are listening. Rejects if a chain or the control API fails to start. */
   readonly ready: Promise<RunningLocalnet>;
 }
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control API. The first error stops all parts and rejects `run`. */
+/** Creates a localnet: one or both chains, and the control API. If any service fails, `run` stops all services and rejects. */
 export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): Localnet {
   const { chainClock: clock = createChainClock(given.clock) } = given;
   const deps: ChainDeps = { ...given, clock };
@@ -143,7 +143,7 @@ async function whenReady(
   return { chains: { ...(local && { local }), ...(remote && { remote }) }, controlPort: address?.port };
 }
 
-/** Creates the application of a new chain, with an empty state. */
+/** Creates a chain's application with an empty state, and with the optional modules that the genesis requires. */
 function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps): Application {
   return createApp({
     ...chain,
@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns the home's genesis or, in a new home, the options' genesis. Throws `NodeError` if its profile is not the chosen profile. */
+/** Returns the home's genesis or, in a new home, the options' genesis. Throws `NodeError` if the genesis has a different profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +201,7 @@ function existingGenesis(
   );
 }
 
-/** Creates the local chain's node. Reads from the remote chain only on the first start; later starts use the genesis in the home. */
+/** Creates the local chain's node. Only the first start reads from the remote chain, to create the genesis that the home stores. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

@@ -9,7 +9,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 
-/** Thrown if the remote chain serves no header from which the local chain could start. */
+/** Thrown if the remote chain serves no header that the local chain's light client could trust. */
 class RemoteChainError extends CodedError<
   | { readonly code: "remote-unreachable" }
   | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
@@ -94,7 +94,7 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
 /** The first block that proves state: nodes serve proofs from height 2 on, and block 3's header has height 2's state root. */
 const FIRST_PROVING_BLOCK = 3n;
 
-/** Makes a new chain's first blocks without pauses, so that relayers can prove its state right away. */
+/** Makes a new chain's blocks 1 to 3 without pauses, so that relayers can prove the chain's state immediately. */
 export function makeProvable({ view, control }: RunningNode): void {
   const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
   if (missing > 0n && !control.isHalted()) control.produce(Number(missing));

@@ -22,11 +22,11 @@ const CONNECTION = "connection-0";
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/** Time between polls for a transaction, shorter than the block time, because the IBC relayer waits for each transaction. */
+/** Time between checks whether a transaction is in a block. Short, because the IBC relayer waits for each transaction. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 
-/** Creates the IBC relayer between the chains on these ports. `ready` resolves once all chains in this process have started. */
+/** Creates the IBC relayer between the chains whose RPC servers use `ports`. The relayer starts once `ready` resolves. */
 export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,

@@ -20,7 +20,7 @@ export interface LocalnetDaemonOptions
   readonly ports: Ports;
   /** Profiles of both chains, by default the default localnet's profiles. */
   readonly chains?: LocalnetChains;
-  /** Accounts with which the relayers sign, by default the default localnet's accounts. */
+  /** Names of the accounts with which the relayers sign, by default the default localnet's accounts. */
   readonly roles?: LocalnetRoles;
   /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
@@ -28,9 +28,9 @@ export interface LocalnetDaemonOptions
   readonly keepBlocks: number | undefined;
   /** Voting power of each genesis validator, by chain. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas per block for simulated users of the local chain, which must run in this process. If undefined, there are no such users. */
+  /** Gas per block that simulated users spend on the local chain, which must run in this process. If undefined, no users are simulated. */
   readonly trafficGas?: bigint | undefined;
-  /** Access restrictions of the chains' HTTP servers. `origins` applies only to RPC and REST. */
+  /** Access restrictions of the chains' HTTP servers: allowed hosts and, only for RPC and REST, allowed `origins`. */
   readonly access: Required<HttpAccess>;
   /** Bearer token for the control API. If undefined, the localnet has no control API. */
   readonly controlToken: Secret | undefined;
@@ -38,7 +38,7 @@ export interface LocalnetDaemonOptions
   readonly links?: PublicLinks;
 }
 
-/** All localnet servers listen on loopback. */
+/** Host of all localnet servers: the loopback address, so that other machines cannot connect. */
 export const LOCALNET_HOST = "127.0.0.1";
 
 export function localnetAddress(port: number): ServerAddress {

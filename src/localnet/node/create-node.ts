@@ -43,7 +43,7 @@ export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
   /** Chain name in the type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
-  /** Directory that contains the database. If absent, the chain is stored only in memory. */
+  /** Directory that contains the database. If `home` is absent, the chain is stored only in memory. */
   readonly home?: string;
   /** Number of recent blocks to retain, or 0 to retain all, by default 100,000 with a home and 10,000 in memory. */
   readonly keepBlocks?: number;
@@ -267,7 +267,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   };
 }
 
-/** Returns true if all other validators have more than two thirds of the power, so that the chain can continue without this one. */
+/** Returns true if the chain can continue without this validator, i.e. if the others have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -295,8 +295,8 @@ interface Voters {
 }
 
 /**
- * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. Without an oracle, the step
- * does nothing. Only the first validator uses the sidecar, because a real node has only one validator.
+ * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. If no oracle is configured, the
+ * returned function does nothing. Only the first validator uses the sidecar, because a real node has only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

@@ -33,7 +33,7 @@ interface ViewDeps {
   readonly queries: NodeQueries;
 }
 
-/** Maximum number of cached validator sets. Computing a set takes up to 64 rotations, and light clients repeat requests. */
+/** Maximum number of cached validator sets. Light clients repeat requests, and computing a set takes up to 64 rotations. */
 const CACHED_SETS = 256;
 
 export function createSetCache(): ViewDeps["sets"] {
@@ -166,7 +166,7 @@ export function createNodeControl(deps: {
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    /** Reverts to a snapshot's block and returns the hashes of the newest removed blocks. Any error is final and stops the node. */
+    /** Reverts to a snapshot's block and returns the hashes of the newest removed blocks. If the revert fails, the node stops. */
     revert: (height: bigint): readonly Uint8Array[] => {
       let removed: readonly Uint8Array[] = [];
       production.between(() => {
@@ -178,7 +178,7 @@ export function createNodeControl(deps: {
     },
     /** Rejects transactions that update a light client to a block that the other chain has removed. */
     rejectHeaders: removedHeaders.reject,
-    /** Replaces the list of absent validators (20-byte addresses), so that all validators except these sign. */
+    /** Replaces the list of absent validators (20-byte addresses), which do not sign blocks. */
     setAbsent: validators.setAbsent,
     /** Returns the addresses of absent validators, in lower-case hex. */
     absent: validators.absent,

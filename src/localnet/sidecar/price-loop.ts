@@ -268,7 +268,7 @@ const RECONNECT_MS = 10_000;
 /** Number of failed reads after which a deployed sidecar gives up on a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/** Records a WebSocket provider's message or failed connection attempt. Returns false if the tick had neither. */
+/** Records a WebSocket provider's message or failed connection attempt, and returns false if the tick had neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -306,7 +306,7 @@ interface ProviderFailure {
   readonly text: string;
   /** HTTP status from a REST provider. The sidecar records a missing response as 500. */
   readonly httpStatus?: number;
-  /** True if the connection to the WebSocket provider is lost. If absent, the provider's messages arrive but are unusable. */
+  /** True if the connection to the WebSocket provider is lost, or absent if messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 

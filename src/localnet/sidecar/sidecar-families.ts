@@ -128,7 +128,7 @@ export interface Family {
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in the order of a Go program, or an empty string if there are no series. */
+  /** Returns the HELP, TYPE and sample lines, sorted as by a Go program, or an empty string if there are no series. */
   readonly write: () => string;
 }
 

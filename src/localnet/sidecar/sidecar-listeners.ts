@@ -48,7 +48,7 @@ export interface PriceRoutesDeps {
   readonly slowMs: number;
 }
 
-/** Functions that return the metrics pages' families. Each request for a page calls the page's function. */
+/** Functions that return the metrics pages' families, called for each request. */
 interface MetricsPages {
   readonly oracleFamilies: () => readonly Family[];
   readonly sidecarFamilies: () => readonly Family[];
@@ -64,8 +64,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // Reopen listeners on the address bound at first. If the port is 0, the system chooses the port only once, because clients expect
-  // the same port after a restart.
+  // Reopen the listeners on the addresses of the first start, even if the system chose the ports (port 0), because clients expect the same
+  // ports after a restart.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;

@@ -43,7 +43,7 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** Default drain time, because a stopped deployed sidecar failed price requests for eight one-second blocks before exiting. */
+/** Default drain time: a deployed sidecar, after it was stopped, failed price requests for eight one-second blocks before exiting. */
 const DRAIN_MS = 7_750;
 
 /** A simulated oracle sidecar whose faults can be switched on and off. */
@@ -169,7 +169,7 @@ export function createSidecarProcess(
     isUp: (): boolean => stage.kind !== "down",
     /** Returns true if the process has been stopped but has not exited yet. */
     isDraining: (): boolean => stage.kind === "draining",
-    /** Applies the faults. If the process is up, also runs a tick of the price loop. */
+    /** Applies the faults, and runs a tick of the price loop if the process is up. */
     tick: () => {
       follow();
       if (stage.kind === "up") state.tick(clock.nowMs(), switches);

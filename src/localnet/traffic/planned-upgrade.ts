@@ -21,7 +21,7 @@ const FEE_AMOUNT = 1_000_000n;
 /** Number of blocks after which the planner treats a transaction that is in no block as lost. */
 const WAIT_BLOCKS = 5n;
 
-/** Plans an upgrade while `isWanted` is true, and cancels the upgrade afterwards, if called after each block. */
+/** Must be called after each block: plans an upgrade while `isWanted` is true, and cancels the upgrade afterwards. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
 /**

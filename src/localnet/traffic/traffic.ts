@@ -71,17 +71,17 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of the traffic's pending transactions. Two allow the block after a full block to include the missed gas. */
+/** Maximum number of the traffic's pending transactions: two, so that the block after a full block can include a missed one too. */
 const MAX_PENDING = 2;
-/** Factor on the gas price that covers two increases by 1/8 while a transaction is pending. The proposer gets the excess as a tip. */
+/** Factor on the gas price that covers two increases by 1/8 while a transaction is pending. The proposer gets any excess fee as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum gas price that the traffic pays, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
 /** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/** Estimate of a transaction's counted gas, excluding its contract call's work, until a successful call shows the actual amount. */
+/** Estimated gas per transaction besides the contract's work, as the fee market counts it, until a call shows the actual amount. */
 const FIRST_OVERHEAD = 133_000n;
-/** Amount added to a transaction's gas limit, because the overhead may increase. */
+/** Amount added to a transaction's gas limit, because the gas besides the contract's work may increase. */
 const LIMIT_MARGIN = 20_000n;
 /** Gas by which even heavy traffic stays below the block maximum, because a transaction above the maximum would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
@@ -92,9 +92,9 @@ const MAX_WAIT_MS = 10_000;
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates a service that sends a transaction after each block, through the mempool like any user's transaction. Its contract call
- * uses the next block's gas. A rejected transaction is replaced after the next block. `run` rejects with {@link TrafficError} if
- * the chain does not support this traffic.
+ * Creates a service that sends a transaction after each block, through the mempool like any user's transaction. The transaction's contract
+ * call uses up the gas planned for the next block. A rejected transaction is replaced after the next block. `run` rejects with
+ * {@link TrafficError} if the chain does not support this traffic.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
@@ -176,7 +176,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** Reads the chain's fee market. On an unsupported chain, throws only if `gasPerBlock` is not 0; otherwise the fault has no effect. */
+  /** Reads the chain's fee market. If the chain does not support traffic, throws only if `gasPerBlock` is not 0. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -234,7 +234,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       const fee = feeOf(INSTANTIATE_GAS);
       return broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
     }
-    // Use at least half of the maximum while the fault is on, because the fee market's target is half of the maximum.
+    // During the fault `busy-market`, use at least half of the maximum gas, because the fee market's target is half of the maximum.
     const wanted = isBusy ? maxInt(gasPerBlock, params.maxBlockUtilization / 2n) : gasPerBlock;
     const counted = minInt(wanted, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
     const burned = maxInt(counted - overhead, 0n);

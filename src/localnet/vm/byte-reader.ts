@@ -61,9 +61,7 @@ export class ByteReader {
     }
   }
 
-  /**
-   * Skips a signed integer of 32, 33 or 64 bits after checking its encoding. Does not compute its value, which no check needs.
-   */
+  /** Skips a signed integer of 32, 33 or 64 bits after checking its encoding, without computing the value, which no check needs. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {

@@ -44,7 +44,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies an ECDSA signature of a hash, with a high or low s value. Returns 0 if it is valid, else another {@link CRYPTO_CODE}. */
+/** Verifies an ECDSA signature of a hash, with a high or low s value. Returns 0 if valid, or an error code from {@link CRYPTO_CODE}. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -86,7 +86,7 @@ export function recoverEcdsa(
   }
 }
 
-/** Verifies an ed25519 signature under the rules of ZIP-215. Returns 0 if it is valid, else another {@link CRYPTO_CODE}. */
+/** Verifies an ed25519 signature under the rules of ZIP-215. Returns 0 if it is valid, or an error code from {@link CRYPTO_CODE}. */
 export function verifyEd25519(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): number {
   if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
   if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -94,8 +94,8 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
 }
 
 /**
- * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns 0
- * if all signatures are valid, else another {@link CRYPTO_CODE}.
+ * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns 0 if all
+ * signatures are valid, otherwise an error code from {@link CRYPTO_CODE}.
  */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
@@ -199,7 +199,7 @@ export interface PairingEquality {
 /** Maximum number of pairings to compute in one batch. */
 const PAIRS = 16;
 
-/** Returns 0 if the product of the pairings (ps, qs) equals the pairing (r, s), else another {@link CRYPTO_CODE}. */
+/** Returns 0 if the product of the pairings (ps, qs) equals the pairing (r, s), otherwise an error code from {@link CRYPTO_CODE}. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;

@@ -271,7 +271,7 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section in bytes. With a larger section, which is ignored, error stacks lack function names. */
+/** Maximum size of a name section in bytes. A larger name section is ignored, so that error stacks lack function names. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
 /** Returns a function that looks up function names in the custom section `name`, which is decoded on first use. */

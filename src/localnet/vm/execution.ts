@@ -90,8 +90,8 @@ export class Execution {
   }
 
   /**
-   * Writes the arguments, calls the entry point, reads the result and frees the result's region. Calls `onStart` with the first
-   * allocation, if this run made the allocation and it depends only on the first argument's length.
+   * Writes the arguments, calls the entry point, reads the result and frees the result's region. If the instance is new and its first
+   * allocation used no host function, calls `onStart` with this allocation.
    */
   run(
     entryPoint: string,

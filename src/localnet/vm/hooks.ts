@@ -49,7 +49,7 @@ export type Variant = "plain" | "interruptible" | "traced";
 
 /** JavaScript functions that rewritten code calls, to refill the gas counter or to trace function calls. */
 export interface Hooks {
-  /** Called when the gas counter is below zero. Either ends the call or refills the counter. */
+  /** Called when the gas counter is below zero, to either refill the counter or end the call. */
   readonly refill: () => void;
   readonly enter: () => void;
   readonly leave: () => void;
@@ -58,7 +58,7 @@ export interface Hooks {
 /** Names of the hooks, in table order. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** Hook types, as encoded in a type section. The first type takes a function index, and the second takes no parameters. */
+/** Hook types, as encoded in a type section: the first takes a function index, and the second takes no parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
 /** The hook table, as encoded in a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
@@ -114,7 +114,7 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Indices of the hook table and of the first hook type in a rewritten module. The second hook type follows the first. */
+/** Indices of the hook table and of the first hook type in a rewritten module. The second hook type has the next index. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;

@@ -35,8 +35,8 @@ const QUERY_STACK = 24 * KIB;
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
 /**
- * Passes an address string to `use` and returns the result. If the string is empty or not valid UTF-8, returns a pointer to a new
- * region with the error message.
+ * Passes an address string to `use` and returns the result. If the address is empty or not valid UTF-8, returns a pointer to a new region
+ * with the error message.
  */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);

@@ -36,7 +36,7 @@ export interface QueryLimits {
 
 /**
  * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. Methods throw
- * `HostError` for failures that end the call. Any other exception is a bug and propagates through the VM.
+ * `HostError` for failures that end the call. Any exception except `HostError` is a bug and propagates through the VM.
  */
 export interface Host {
   get(key: Uint8Array): Metered<Uint8Array | undefined>;

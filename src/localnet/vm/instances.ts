@@ -30,9 +30,9 @@ interface Reusable {
 }
 
 /**
- * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so this class resets
- * a used instance's memory and globals instead. Nothing else in an instance can change, because no operator writes to a table or
- * drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
+ * Provides each call with an instance in its initial state. Creating an instance takes longer than most calls, so this class resets a used
+ * instance's memory and globals instead. Only memory and globals can change, because no operator writes to a table or drops a segment. An
+ * instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
@@ -164,14 +164,14 @@ export interface Instantiable {
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size in bytes of the first memory block to compare with zeros on either side of the image. */
+/** Size in bytes of the first memory block to compare with zeros, on either side of the restored bytes. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
 /**
- * The state of a new instance after its first call, `allocate(length)`. If this call uses no host function, the state depends
- * only on the length. Instances are restored to this state because memory cannot shrink, and nearly every contract grows its
- * memory during this call but not later.
+ * The state of a new instance after its first call, `allocate(length)`. If `allocate` uses no host function, the state depends only on the
+ * length. Used instances are restored to this state because memory cannot shrink, and nearly all contracts grow their memory only in the
+ * first `allocate`.
  */
 export interface StartState {
   /** Pointer that `allocate` returned. */
@@ -214,14 +214,14 @@ function restore(instance: Instance, start: StartState): Instance {
 }
 
 /**
- * Returns the size of the next memory block to compare with zeros. Blocks grow with their distance from the image, because most
- * writes are near the image.
+ * Returns the size of the next memory block to compare with zeros. Blocks grow with their distance from the restored bytes, because most
+ * writes are near these bytes.
  */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/** Zeroes part of a memory, after comparing it with zeros, because comparing is faster than filling and most parts are zero. */
+/** Zeroes a memory range unless it is all zeros already, because comparing is faster than filling and most memory is zero. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }

@@ -142,7 +142,7 @@ export interface Operator {
   opcode: number;
   /** Offset of the operator's opcode. */
   start: number;
-  /** Index or depth: for a `br_table`, the default depth, and for a block, the type index, or -1 if `blockType` applies. */
+  /** Index or branch depth. A `br_table` has the default depth here, and a block its type index, or -1 if `blockType` applies. */
   index: number;
   /** Result type of a block that has no type index, or `EMPTY_BLOCK`. */
   blockType: number;

@@ -102,8 +102,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Writes a helper for two cases of `memory.grow` in which V8 would take thousands of times as long as the gas pays for. If a memory
- * grows by zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, V8 still requests memory from the system.
+ * Writes a helper for two cases of `memory.grow` that would take V8 thousands of times as long as the gas pays for. V8 creates a new
+ * JavaScript buffer even for growth by zero pages, and requests memory from the system even for growth beyond the maximum.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -201,8 +201,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`, to which the rewriter skips calls, because a call to JavaScript would take twenty times as
- * long as its gas pays for. Returns undefined if there is no such import, or if its type is wrong and the module cannot be
+ * Returns the index of the imported function `debug`. The rewriter removes calls of `debug`, because a call to JavaScript would take twenty
+ * times as long as its gas pays for. Returns undefined if there is no such import, or if its type is wrong and the module cannot be
  * instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
@@ -213,7 +213,7 @@ export function indexOfDebug(module: WasmModule): number | undefined {
   return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
 }
 
-/** Returns true if the virtual machine calls functions with this name. Other exports would only slow down instances. */
+/** Returns true if the VM calls functions with this name. Exports that the VM never calls would only slow down instances. */
 export function isCallable(name: string): boolean {
   return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
 }

@@ -8,7 +8,7 @@ import * as rewriteHelpers from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Version of the rewriter's output, to increase with each change of the output, so that older compiled modules are not reused. */
+/** Version of the rewriter's output. Increase the version when the output changes, so that older compiled modules are not reused. */
 export const REWRITER_VERSION = 5;
 
 /** Names of a rewritten module's exports, in which a slash precedes the names of the contract's own functions. */
@@ -21,14 +21,14 @@ export const EXPORTS = {
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Prefix in a mutable global's export name, which ends in its index. Exported only if the contract's instances are reused. */
+  /** Prefix before the index in a mutable global's export name. Globals are exported only if the contract's instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
 /** Size in bytes above which a function body calls a helper to charge gas, so that rewriting at most quadruples the body. */
 const LARGE_BODY = 64 * 1024;
-/** Maximum frame size (bytes) of an uncounted function. Only functions without calls are uncounted, because they end any recursion. */
+/** A function without calls does not count its frame up to this size (bytes), because such a function ends any recursion. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
@@ -38,10 +38,10 @@ export interface RewriteOptions {
 }
 
 /**
- * Returns an equivalent module for Node's `WebAssembly` that counts gas and stack bytes. Like wasmer's metering, the code counts a
- * basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages. Indices of
- * functions, types, globals and tables do not change, and all variants use the same gas. `shapes` contains the validation result of
- * each function body.
+ * Returns an equivalent module for Node's `WebAssembly` that counts gas and stack bytes. Like wasmer's metering, the code counts a basic
+ * block's gas just before the operator that ends the block. NaNs are canonical, and memory is limited to 512 pages. Indices of functions,
+ * types, globals and tables do not change, and all variants use the same gas. `shapes` contains the validation result of each function
+ * body.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -58,7 +58,7 @@ class Rewriter {
   private readonly helpers = new Map<string, number>();
   /** Hooks to call at the start and end of each function, or undefined unless the code is traced. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug`, to which calls are skipped, or undefined in traced code, because a trace shows these calls. */
+  /** Index of the import `debug`, whose calls are removed, or undefined in traced code, because a trace shows calls of `debug`. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 

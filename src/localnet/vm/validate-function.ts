@@ -136,9 +136,7 @@ class FunctionValidator {
     return frame;
   }
 
-  /**
-   * Pops an operand of type `expected`, or of any type if `UNKNOWN`. Returns its type, possibly `UNKNOWN` in unreachable code.
-   */
+  /** Pops an operand of type `expected` (or any type, if `UNKNOWN`) and returns its type, which may be `UNKNOWN` in unreachable code. */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();
@@ -376,7 +374,7 @@ class FunctionValidator {
   }
 }
 
-/** Size in bytes of a V8 frame without locals and operands, i.e. of return address, frame pointer, frame marker and so on. */
+/** Size in bytes of the fixed part of a V8 frame, such as return address and frame pointer, without locals and operands. */
 const FRAME_OVERHEAD = 48;
 
 /**

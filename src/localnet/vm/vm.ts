@@ -13,7 +13,7 @@ import { rewriteModule, type RewriteOptions, REWRITER_VERSION } from "./rewrite.
 import { checkStatically, isHostFunction } from "./static-checks.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Maximum VM gas in a counter, to which the VM reduces higher limits, such as 2^64 - 1, with which the chain sets no limit. */
+/** Maximum VM gas limit. The VM reduces higher limits to this maximum, such as 2^64 - 1, the chain's value for no limit. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
@@ -88,7 +88,7 @@ export interface Vm {
 
 export interface VmOptions {
   readonly cacheBytes?: number;
-  /** Size limit for retained memories and start states, in bytes. If 0, each call runs in a new instance. */
+  /** Size limit in bytes for retained memories and start states, or 0 to run each call in a new instance. */
   readonly instanceBytes?: number;
   /** VM gas after which the VM restarts a module's first long call, set only in tests. */
   readonly coldGas?: bigint;
@@ -211,7 +211,7 @@ function runOnce(
   return decoded;
 }
 
-/** Adds the gas for decoding the result. The chain charges this gas by the result's length, even if the result is not JSON. */
+/** Adds the gas for decoding the result, which the chain charges by the result's length, even if the result is not JSON. */
 function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
   const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
   return gasUsed <= limit

@@ -74,11 +74,9 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
   registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
-/**
- * Number of owners with their own series: the owners with the highest fees this month, while all other owners share the series "other".
- */
+/** Maximum number of owners that get their own series, highest fees this month first; all other owners share the series "other". */
 const MAX_OWNERS = 20;
-/** If the costs were last read longer ago than this, they are out of date and their series are absent. */
+/** Age from which the last read of the costs is out of date, so that the cost series are absent. */
 const FRESH_MS = 300_000;
 
 const COSTS: StatusMetrics<CostsView> = {
@@ -147,9 +145,9 @@ export function registerCostGauges(registry: Registry, view: () => CostsView, no
 }
 
 interface GateMetric extends StatusMetric<GateStatus> {
-  /** The metric's section in `docs/metrics.md`. Default: "Is it safe?" */
+  /** The metric's section in `docs/metrics.md`; by default, the section "Is it safe?". */
   readonly question?: "What does it cost?";
-  /** The gauge exists only if this limit is configured. */
+  /** If set, the gauge is registered only if this spending limit is configured. */
   readonly limit?: keyof SpendingLimits;
 }
 
@@ -209,7 +207,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
   },
 };
 
-/** Registers the gate's metrics, except those for limits that are not configured. */
+/** Registers the metrics of the broadcast gate; a metric about a spending limit is omitted if that limit is not configured. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

@@ -194,8 +194,8 @@ function limitOf(value: string): number {
 const MAX_PARTS = 1_000;
 
 /**
- * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and interval (`parts` intervals), and by
- * lateness.
+ * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: divides the time range into `parts` intervals and returns the number of
+ * attempts by outcome and interval, and by lateness.
  */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
@@ -214,7 +214,7 @@ async function summaryReply(
   return jsonReply(200, { outcomes, lateness });
 }
 
-/** Maximum number of days in one costs request, as many as the store retains. */
+/** Maximum number of days between `from` and `to` in a costs request; the store retains costs for equally many days. */
 const MAX_DAYS = 400;
 
 /** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. `from` and `to` are inclusive, in days since 1970-01-01. */
@@ -233,7 +233,7 @@ function readDay(text: string | null): number | undefined {
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** `GET /api/spending?by=owner` (or `query`): returns the fees by payer and by owner or query, and the forecast. */
+/** `GET /api/spending?by=owner` (or `query`): returns the payer's fees, the fees by owner or query, and the forecast. */
 function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpReply {
   const wanted = query.get("by") ?? "owner";
   const group = COST_GROUPS.find((one) => one === wanted);
@@ -316,8 +316,8 @@ function failure(reason: string): HttpReply {
 }
 
 /**
- * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the JSON has
- * any other shape.
+ * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the text is not JSON
+ * of this shape.
  */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");

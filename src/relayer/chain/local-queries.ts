@@ -123,7 +123,7 @@ function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-/** Maximum accepted fee market window, in blocks; the deployed chain uses a window of 1. */
+/** Maximum accepted length of the fee market's averaging window, in blocks; the deployed chain averages over 1 block. */
 const MAX_WINDOW = 10_000;
 
 /**

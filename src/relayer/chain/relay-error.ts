@@ -10,7 +10,7 @@ export type RelayErrorFacts =
   /** the Go relayer's LevelDB cannot be read (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** no endpoint's index contains all transactions of the searched blocks */
+  /** the transaction index of every endpoint lacks transactions of the searched blocks */
   | { readonly code: "index-incomplete" }
   | {
       readonly code: "wrong-chain";
@@ -19,7 +19,7 @@ export type RelayErrorFacts =
       readonly found: string;
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
-  /** validators with too little of the voting power trusted at `from` signed block `to` */
+  /** the validators that signed block `to` have too little of the voting power trusted at `from` */
   | {
       readonly code: "validators-changed";
       readonly clientId: string;
@@ -52,7 +52,7 @@ export function errorBackoff(error: unknown): BackoffOptions {
   return answer === "not-now" ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
 }
 
-/** Returns a key that identifies repetitions of an error: its code, or its text if it has no code. */
+/** Returns a key that is the same for every repetition of an error: the error's code or, without a code, the error's text. */
 export function errorKind(error: unknown): string {
   // Prefer the code, because the text contains heights and durations, which differ between attempts.
   return error instanceof CodedError ? error.facts.code : errorText(error);

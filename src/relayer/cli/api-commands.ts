@@ -218,7 +218,7 @@ interface LetterPlace {
   readonly tokenFile: string | undefined;
 }
 
-/** Resubmits a dead letter and waits for its block. Throws `CliError`. */
+/** Resubmits a dead letter and waits until a block includes its transaction. Throws `CliError`. */
 export function sendLetter(tx: TxName, place: LetterPlace, signal: AbortSignal): Promise<void> {
   return postLetters("/resubmit-txs", [tx], place, signal);
 }
@@ -329,7 +329,7 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
-/** Returns the URL of the relayer that a file configures. Throws `ConfigError`. */
+/** Returns the API's URL from a relayer's configuration file. Throws `ConfigError`. */
 export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }

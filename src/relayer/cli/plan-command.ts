@@ -187,7 +187,7 @@ interface Measured {
   readonly feeFactor: Dec18 | undefined;
 }
 
-/** Reads the values that a running relayer has measured; empty without `--url`. Throws `CliError`. */
+/** Reads the gas and the fee factor that a running relayer has measured; without `--url`, returns no values. Throws `CliError`. */
 async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<Measured> {
   if (url === undefined) return { gas: new Map(), feeFactor: undefined };
   const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));
@@ -210,7 +210,7 @@ interface PlanFacts {
   /** Measured ratio of fees paid to gas used × price; undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** The registered queries, and the number of them whose gas was measured; absent if `--queries` is given. */
+  /** The registered queries and, in `measured`, how many of their gas values are measurements; absent if `--queries` is given. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 
@@ -355,7 +355,7 @@ function parsePrice(text: string): Dec18 {
     const price = parseDec18(text);
     if (price > 0n) return price;
   } catch {
-    // The error below states the expected value.
+    // Ignore the parser's error, because the error below states which text is expected.
   }
   throw new InvalidArgumentError('expected a price, e.g. "0.005"');
 }

@@ -31,7 +31,7 @@ import { nameVariables } from "../from-env/variables.ts";
 
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** `true` reads only the process environment; a path also reads the variables in that file. */
+  /** If `true`, the settings come from the process environment; if a path, they come from the variables in that file, too. */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;

@@ -73,7 +73,7 @@ export function storeField(secrets: SecretSource) {
   );
 }
 
-/** `history`: how many attempts the store retains, and for how long. */
+/** `history`: limits the number and the age of the attempts that the store retains. */
 export function historySchema() {
   return z
     .strictObject({
@@ -88,7 +88,7 @@ export function historySchema() {
     .prefault({});
 }
 
-/** `lease`: with PostgreSQL, only one of the instances that share a signer submits. */
+/** `lease`: with PostgreSQL, lets several instances share a signer, of which only one submits at any time. */
 export function leaseSchema() {
   return z
     .strictObject({

@@ -64,15 +64,15 @@ export function isRefreshDue(reading: ClientReading | undefined, nowMs: number):
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** Client updates waiting for the account to be free. */
+/** A worker's client updates, which are sent once nothing else uses the signing account. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
 }
 
 /**
- * Creates the light clients' upkeep. If no result updates a client, the upkeep sends a separate update before the client expires
- * at the end of its trusting period, because only governance can replace an expired client.
+ * Creates the upkeep that keeps light clients from expiring. If no result updates a client, the upkeep sends a separate update before the
+ * trusting period ends, because only governance can replace an expired client.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
@@ -153,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long or could
- * not be read. Returns an empty list if the client already has that block.
+ * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long or could not be
+ * read. Returns an empty list if the client already has the newest remote block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
@@ -292,7 +292,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // If this is not an abort, the account could not be read and nothing was sent. After an abort, the transaction may have been sent.
+    // Unless aborted, nothing was sent, because the account could not be read. After an abort, the transaction may have been sent.
     if (!signal.aborted) admission.release();
     throw error;
   });

@@ -24,9 +24,9 @@ export interface IntermediateHeadersDeps {
  * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between `trust` and
  * `block`.
  *
- * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
- * headers. Throws `RelayError` "validators-changed" if the intermediate headers do not reach far enough. The next cycle then
- * continues from the last header.
+ * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate headers. Throws
+ * `RelayError` "validators-changed" if the intermediate headers do not reach far enough; the next cycle then continues from the last
+ * intermediate header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
@@ -35,7 +35,7 @@ export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Prom
  * reads. If a path needs more reads, the relayer sends the known part, and the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** How long to read a path's blocks before the relayer sends the part of the path known so far. */
+/** Maximum time for reading a path's blocks, after which the relayer sends the client updates that it could build so far. */
 const READ_MS = 30_000;
 
 /** Creates the {@link IntermediateHeaders} function for one cycle; `signal` aborts the function's requests. */
@@ -141,7 +141,7 @@ function toSteps(
   let trusted = from;
   for (const height of heights) {
     const [block, next] = [blocks.get(height), blocks.get(height + 1n)];
-    // The relayer does not read the block after the target.
+    // Stop at the target, because the block after the target is not read.
     if (block === undefined || next === undefined) break;
     const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
     const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);
@@ -159,7 +159,7 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   );
 }
 
-/** Creates intermediate headers for a dry run. The caller puts the collected updates before its own messages. */
+/** Creates an {@link IntermediateHeaders} function that only collects the updates, which a dry run puts before its own messages. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,
   client: LightClientState,
@@ -176,7 +176,7 @@ export function createDryIntermediateHeaders(
 /** Voting power by validator address (hex). */
 export type Powers = ReadonlyMap<string, bigint>;
 
-/** The parts of a block that path planning needs. */
+/** The facts about a block from which {@link planHeaderPath} plans a path of headers. */
 export interface SignedBlock {
   /** Addresses (hex) of the validators that signed the block. */
   readonly signers: ReadonlySet<string>;

@@ -162,7 +162,7 @@ export function noteUnsent(
   ]);
 }
 
-/** Updates the connection's submission health after a result's outcome. */
+/** Records whether a result's outcome shows that results of this connection can or cannot be submitted. */
 export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
@@ -234,7 +234,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
         blockMs = average(blockMs, (atMs - last.atMs) / Number(height - last.height));
       if (last?.height !== height) last = { height, atMs };
     },
-    /** Records a cycle's duration: reading and proving. */
+    /** Records how long a cycle took to read and prove its results. */
     recordCycle: (durationMs: number): void => {
       cycleMs = average(cycleMs, durationMs);
     },
@@ -273,13 +273,13 @@ export function createRunningCycles(onEnd: () => void) {
   return {
     count: (): number => count,
     queries: (): number => queries,
-    /** Starts a cycle; `own` is its number of queries. The cycle's `turn` resolves once all earlier cycles have ended. */
+    /** Starts a cycle with `own` queries. The promise `turn`, which `run` receives, resolves once all earlier cycles have ended. */
     start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
       count += 1;
       queries += own;
       const before = last;
       const end = toEnd(run(before), own);
-      // A cycle may fail before the previous one ends.
+      // Wait for both cycles, because a cycle may fail before the previous one ends.
       last = before.then(() => end);
     },
     /** Returns the last error of an ended cycle, and clears this error. */

@@ -60,7 +60,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores transaction hashes; no transaction stays in flight for as many blocks. */
+/** Number of blocks for which the ledger stores transaction hashes; no transaction stays in flight that long. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -112,7 +112,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       );
       return bigintOf(row, "height");
     },
-    /** Returns costs by query over the spans of this length that start at `fromMs` or later. */
+    /** Returns each query's total cost in the stored time spans of this length that start at `fromMs` or later. */
     byQuery: async (span: number, fromMs: number): Promise<readonly QuerySum[]> => {
       const rows = await store.session.run(
         `SELECT query_id, MAX(owner) AS owner, SUM(results) AS results, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY query_id`,
@@ -120,7 +120,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       );
       return rows.map(toQuerySum);
     },
-    /** Like `byQuery`, but grouped by span instead of by query, oldest first, without spans that have no costs. */
+    /** Returns the total cost of all queries in each stored time span, oldest first, without the spans that have no costs. */
     bySpan: async (span: number, fromMs: number): Promise<readonly SpanSum[]> => {
       const rows = await store.session.run(
         `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,

@@ -10,7 +10,7 @@ export type CostWindowName = (typeof COST_WINDOWS)[number];
 
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of the window's first span, as Unix time in ms. */
+  /** Start of the first stored time span in the window, as Unix time in ms. */
   readonly fromMs: number;
   /** Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later. */
   readonly coveredFromMs: number;
@@ -20,7 +20,7 @@ export interface CostWindow {
   readonly fee: bigint;
 }
 
-/** Returns the start of a window's first span, and the spans' length: five minutes for "1h", an hour for "24h", otherwise a day. */
+/** Returns a window's start and the length of its time spans: five minutes for "1h", an hour for "24h", otherwise a day. */
 export function windowStart(
   name: CostWindowName,
   nowMs: number,

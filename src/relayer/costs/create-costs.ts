@@ -165,7 +165,7 @@ async function runJobs(
   while (!signal.aborted) {
     for (const [index, [everyMs, work]] of jobs.entries()) {
       if (clock.monotonicMs() < (dueMs[index] ?? 0)) continue;
-      // Each job handles its own errors, so only an abort rejects.
+      // Each job handles its own errors, so `work` rejects only on abort.
       await work(signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
@@ -221,7 +221,7 @@ interface Now {
   readonly sinceMs: number;
 }
 
-/** Number of whole hours, in addition to the current hour, in the forecast's shortest measuring period. */
+/** Number of whole hours in the forecast's shortest measuring period, which also includes the current hour. */
 const REGIME_HOURS = 6;
 
 async function readRegimes(
@@ -330,7 +330,7 @@ export function createContractNames(
   return {
     /** Returns the contract's name; undefined before it is read, or if the contract does not exist. */
     of: (owner: string): ContractName | undefined => known.get(owner)?.name,
-    /** Reads at most one of these contracts: the next one that is unknown or out of date; rejects only on abort. */
+    /** Reads the first of the given contracts whose cached name is missing or out of date, if any; rejects only on abort. */
     readNext: async (owners: readonly string[], signal: AbortSignal): Promise<void> => {
       const nowMs = clock.monotonicMs();
       const owner = owners

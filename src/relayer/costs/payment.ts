@@ -10,7 +10,7 @@ export interface CostSum {
   readonly fee: bigint;
   /** The part of `fee` that pays for client updates. */
   readonly updateFee: bigint;
-  /** `fee` if the transaction failed, otherwise 0. */
+  /** The part of `fee` that was paid for failed transactions. */
   readonly failedFee: bigint;
   readonly gas: bigint;
   /** Number of delivered results. */

@@ -141,9 +141,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
   );
 }
 
-/**
- * Checks that the fee market can sustain the registered queries and that the configured prices suit it, and rejects only on abort.
- */
+/** Checks that the fee market can sustain the registered queries and that the configured prices suit the market; rejects only on abort. */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";
   try {

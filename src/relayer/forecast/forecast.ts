@@ -101,7 +101,7 @@ export interface TimeLeft {
 export interface SpendingForecast {
   /** The measured periods on which the estimate is based; at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
-  /** Relative margin by which the range over all regimes is widened at both ends. */
+  /** Relative margin by which the range of the periods' estimates is widened at both ends. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
   /** Fees for the whole month, both paid and expected. */
@@ -109,25 +109,25 @@ export interface SpendingForecast {
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
   /** Each owner's cost so far and expected by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
-  /** Number of registered queries younger than the longest regime. */
+  /** Number of registered queries that are younger than the longest measured period. */
   readonly newQueries: number;
   /** Number of measured queries that no longer exist. */
   readonly goneQueries: number;
 }
 
-/** Minimum time that the relayer must have run in a regime for the forecast to use it. */
+/** Minimum time that the relayer must have run in a measured period for the forecast to use the period. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
 /** Age from which a query's own measurements are used. A younger query is estimated from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum width of an estimate, because a single block, result or price can shift the estimate by this much. */
+/** Minimum relative width of an estimate, because a single block, result or price can shift the estimate by this much. */
 const MIN_WIDTH = 0.05;
-/** Width of an estimate if there are too few hours to measure how much the fees vary. */
+/** Relative width of an estimate if there are too few hours to measure how much the fees vary. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending, at the current price and at the cap, from the gas that the registered queries use in each regime. Returns
- * undefined unless at least one regime has ten minutes of running time.
+ * Forecasts spending, at the current price and at `gas.max_price`, from the gas that the registered queries used in each measured period
+ * (regime). Returns undefined if the relayer has run less than ten minutes in every period.
  *
  * | query | gas rate |
  * |---|---|
@@ -257,10 +257,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/**
- * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid (`spent`) to all
- * three.
- */
+/** Returns the fees for the lowest and highest gas, both widened, and for the mean gas, each with the fees already paid (`spent`). */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

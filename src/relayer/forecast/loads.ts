@@ -64,7 +64,7 @@ export function configuredCosts(
   };
 }
 
-/** Returns a transaction's fixed gas: everything except its results, with one update for each client. */
+/** Returns the expected gas of a transaction without its results, but with one client update per connection. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
@@ -170,7 +170,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee for a transaction with as many of the given results as fit, at `price` per unit of gas. */
+/** Returns the expected fee, at `price` per unit of gas, for a transaction with these results, but at most for `batch.gas`. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],

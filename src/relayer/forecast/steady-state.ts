@@ -76,10 +76,10 @@ export function demandOf(
 }
 
 /**
- * Computes the steady state. Linear in the number of distinct periods.
+ * Computes the steady state, in time linear in the number of distinct periods.
  *
- * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target,
- * the lateness of all results converges to L blocks. At L, the sum of gas / (period + L) equals the sustainable gas.
+ * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target, all
+ * results become late by the same number of blocks L, at which the sum of gas / (period + L) equals the sustainable gas.
  */
 export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -98,7 +98,7 @@ export function steadyState(demand: Demand) {
     sustainableGas,
     /** Gas per block if every result is on time, rounded up. If this gas exceeds `sustainableGas`, results are late. */
     demandGas,
-    /** Number of results per block that the market can sustain, in the proportions of the steady state. */
+    /** Number of results per block that the market can sustain if each query keeps its share of the results. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
     /** Number of results per block if every result is on time. */
     demandResults,
@@ -145,8 +145,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other.
- * If there is less than one result per block, only that share of blocks uses the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other. With fewer
+ * results than blocks, only the blocks with a result use the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -185,7 +185,7 @@ function rateFactor({ groups, batch }: Demand, gas: number): number {
   const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;
   const fixed = Number(batch.fixedGas);
-  // If there is less than one result per block, each result pays for its own block's fixed gas.
+  // With fewer results than blocks, no two results share a block, so each result needs the whole fixed gas of its block.
   const sparse = gas / (own + fixed * results);
   return results * sparse <= 1 ? sparse : (gas - fixed) / own;
 }

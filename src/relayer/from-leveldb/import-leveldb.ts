@@ -206,8 +206,8 @@ interface GoImport {
 const FLUSH_MS = 120_000;
 
 /**
- * Imports the Go relayer's storage in `directory` into the configured store. The import is durable once this resolves. Throws
- * `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
+ * Imports the Go relayer's storage in `directory` into the configured store. The import is durable once the returned promise resolves.
+ * Throws `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
  */
 export async function importLevelDb(
   directory: string,
@@ -239,14 +239,14 @@ export async function importLevelDb(
 export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
- * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. The
- * only transactions that matter are above the query's progress, in the block at which the Go relayer stopped.
+ * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. Only
+ * transactions above the query's progress matter, and these are in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
 /**
- * Maximum number of committed transactions stored per query. If a query has more, none are stored, because most are far below its
- * progress.
+ * Maximum number of committed transactions stored per query. If a query has more committed transactions, none are stored, because most are
+ * far below the height that its search has reached.
  */
 const MAX_REMEMBERED = 100_000;
 

@@ -77,7 +77,7 @@ interface Memory {
   readonly burst: Burst | undefined;
   readonly gas: bigint;
   readonly calmBlocks: number;
-  /** Factor by which the steady price is raised while other senders leave no gas at that price. */
+  /** Factor by which the controller raises the steady price while other senders leave almost no gas at that price. */
   readonly creep: Dec18;
 }
 
@@ -196,7 +196,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
       burst,
       gas,
       calmBlocks,
-      // Limit `creep` by the ceiling, so that the price recovers quickly.
+      // Limit `creep` by the ceiling, so that the price falls quickly once other senders leave gas again.
       creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
     },
   };
@@ -227,7 +227,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // The price's usual change per block that other senders' gas causes.
+  // The fraction by which other senders' gas usually changes the price from one block to the next.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

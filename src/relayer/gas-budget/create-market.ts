@@ -44,7 +44,7 @@ interface MarketBlock {
   /** The price that the block's transactions paid. */
   readonly price: Dec18;
   readonly ownGas: bigint;
-  /** Fees of the relayer's transactions, in the fee denom's base unit. */
+  /** Total fees of the relayer's transactions in the block, in the fee denom's base unit. */
   readonly ownFee: bigint;
   /** Gas used by other senders; undefined if the price stayed at the minimum, because then only an upper bound is known. */
   readonly othersGas: bigint | undefined;
@@ -59,7 +59,7 @@ const MARKET_BLOCKS = 100;
 /** Weight of the last block in an average, per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** Share of an estimate that remains, per mille, after a block that reveals nothing about it. */
+/** Share of the averages that remains, per mille, after a block whose price reveals only an upper bound of other senders' gas. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 

@@ -79,9 +79,9 @@ const FLUSH_MS = 1_500;
  * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the balance reserve allow it, and
  * all earlier writes to the store are durable.
  *
- * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the
- * lease cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both use the
- * same account, blocks include at most one of two transactions with the same sequence.
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the lease
+ * cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes use the same
+ * account, blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -108,7 +108,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /** Returns true while the cause of a refusal persists. If absent, only the next request shows whether the cause persists. */
+  /** Returns true while the cause of a refusal persists. If absent, the refusal is treated as lasting until the next request. */
   readonly lasts?: () => boolean;
 }
 
@@ -177,7 +177,7 @@ interface GatePartsDeps {
   readonly context: DaemonContext;
 }
 
-/** The gate that every broadcast must pass, and its leadership. */
+/** The gate that every broadcast must pass, and the leadership, without which the gate admits no transaction. */
 interface GateParts {
   readonly gate: RelayerGate;
   readonly leadership: Leadership;
@@ -275,7 +275,7 @@ const PAGE_SIZE = 10;
 /** Maximum number of pages to read, oldest first, since the previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
+ * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after its `localHeight` and
  * times out after 20 blocks. Later transactions may come from another program and are not read.
  */
 const SEARCHED_BLOCKS = 30n;

@@ -36,7 +36,7 @@ export interface LeadershipDeps {
    * of a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** Shows whether this process can lead; if not, the process gives up its lease. */
+  /** Measures from which this process decides whether it can lead; if it cannot, it gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
   /** Called when this process has lost the lease, so that another process may submit. */

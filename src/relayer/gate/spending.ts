@@ -11,7 +11,7 @@ export interface SpendingLimits {
   /** Maximum fees per day, in the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
-  /** Maximum fees for urgent results, by rule. Omits rules that have no budget of their own. */
+  /** Maximum fees for urgent results per day, by the name of each urgency rule that has its own budget. */
   readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
@@ -21,7 +21,7 @@ export interface DailySpending {
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` that pay for urgent results, by rule. Omits rules that have no budget of their own. */
+  /** The parts of `fee` that pay for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 

@@ -63,7 +63,7 @@ export function latenessOf(state: QueryState, present: Present) {
   const configured = present.overdue_blocks;
   const limit =
     configured === undefined ? 3n * state.query.updatePeriod + 5n + present.marketBlocks : BigInt(configured);
-  // The earliest block that can include a result is the one after the remote block was seen.
+  // A result can be included at the earliest in the first local block after this process saw the remote block.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
     /** Local height at which the next result is due or, while the query's values are unchanged, the next read is due. */
@@ -80,8 +80,8 @@ export function latenessOf(state: QueryState, present: Present) {
     /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
-     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
-     * has stopped. A query with a failure of its own is not overdue, because a contract must not be able to make `/readyz` fail.
+     * True if a result has been possible for more than `limit` blocks, or if the query is that late because the remote chain has stopped. A
+     * query with a failure of its own is not overdue, because a contract must not be able to make `/readyz` fail.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -165,9 +165,9 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Number of consecutive failures from which an endpoint's errors are more than a brief interruption. */
+/** Number of consecutive failures from which an endpoint is treated as failing, not as briefly interrupted. */
 const REFUSALS = 3;
-/** RPC methods that the relayer cannot replace. The transaction index is not among them, because blocks can be scanned instead. */
+/** RPC methods that every relayer needs; the transaction index is not listed, because the relayer can scan blocks instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**

@@ -20,11 +20,11 @@ export interface ProblemSpan extends Span {
 /** Records which problems existed when, over eight days and across restarts. */
 export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
-/** Age at which spans are deleted. */
+/** Age at which recorded periods (spans) are deleted. */
 const STORED_MS = 8 * DAY_MS;
 /**
- * Maximum number of stored runs and of stored problems. Above this number, old spans of both kinds are deleted up to the same
- * time.
+ * Maximum number of stored runs and of stored problems. Above this number, the oldest spans of both kinds are deleted, up to a common point
+ * in time.
  */
 const MAX_SPANS = 2_000;
 /** A problem that recurs within this time is recorded as a single problem, as in the log. */
@@ -65,7 +65,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
   let problems: OpenProblem[] = [];
-  /** The span of this process's run; `open` contains its open problems, by code and connection. */
+  /** The period of this process's current run; `open` contains the problems that currently exist, by code and connection. */
   let run: OpenSpan | undefined;
   const open = new Map<string, OpenProblem>();
   let savedMs = Number.NEGATIVE_INFINITY;
@@ -165,7 +165,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     save,
     /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Returns the periods in which a process ran, oldest first. Problems outside these periods are unknown. */
+    /** Returns the periods in which a process ran, oldest first; which problems existed at other times is unknown. */
     runs: (): readonly Span[] => runs,
   };
 }

@@ -121,7 +121,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Returns true if a chain has had no block for the configured time; by default ten block times, from 15 s to 60 s. */
+/** Returns true if a chain has had no block for the configured time; by default, ten block times, but at least 15 s and at most 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -293,8 +293,8 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /**
- * Returns the remaining time below which a client "expires soon", ms: the share or the time, whichever is longer. The relayer
- * refreshes a client when a third of its trusting period is left, so below this limit refreshing has failed.
+ * Returns the remaining time below which a client "expires soon", ms: a share of its trusting period or, if longer, a fixed time of up to a
+ * quarter of that period. A refresh is due when a third is left, so below this limit, refreshing has failed.
  */
 function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
@@ -305,7 +305,7 @@ function expiryNoticeMs(
 }
 
 /**
- * Returns a connection's problems "queries-overdue" and "queries-failing". The latter is about overdue queries that fail, with the
+ * Returns a connection's problems "queries-overdue" and "queries-failing". "queries-failing" reports overdue queries that fail, with the
  * failure of the most delayed query.
  */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {

@@ -126,7 +126,7 @@ export function findQuery(
   return view && state && { view, query: state.query };
 }
 
-/** Collects the status. O(n log n) in the number of queries. */
+/** Collects the status, in O(n log n) time for n queries. */
 export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const { engine, registry, watches } = deps;
   const errors = engine.workerErrors();

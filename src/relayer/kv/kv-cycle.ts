@@ -63,7 +63,7 @@ export function reserveKvCycle(
 ): KvCycle | undefined {
   const newer = candidatesAt(due, view.stateAt, {
     minBlocks: worker.settings.queries.min_kv_update_period,
-    // The height of the block for which the results are read.
+    // The local block that is expected to include the results.
     height: worker.localHeight() + lookAhead + 1n,
   });
   if (areTooFew(newer.length, running)) return undefined;

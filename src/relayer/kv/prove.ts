@@ -32,8 +32,8 @@ export interface ProvenReads {
 }
 
 /**
- * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old.
- * The next cycle then reads the values again. Throws `RelayError` and `ClientError` for connection errors.
+ * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old; the next
+ * cycle then reads the values again. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function readAndProve(
   worker: ConnectionWorker,
@@ -54,11 +54,11 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** The trusted state for the client update; undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time that passed after the values were read, ms, e.g. for intermediate client updates. */
+  /** Time spent since the values were read, for example on intermediate client updates, ms. */
   readonly afterMs: number;
 }
 
-/** Makes the three independent reads in parallel, so that they take one round trip for any number of keys. */
+/** Reads the block, the keys and the trusted height in parallel, so that they take one round trip for any number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvRead,
@@ -76,7 +76,7 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-/** If unchanged values are skipped, reads the queries' last results, because another relayer may have sent newer ones. */
+/** If unchanged values are skipped, rereads the queries from the chain, because another relayer may have sent newer results. */
 async function readLastHeights(
   { registry }: ConnectionWorker,
   { candidates }: KvRead,

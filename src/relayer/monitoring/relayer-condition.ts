@@ -64,5 +64,5 @@ export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{rol
 
 export const STALE = "Contracts keep reading older values until the problem is fixed.";
 
-/** Alerts that follow when results cannot be produced or sent. */
+/** Names of the alerts that also fire if another problem keeps results from being produced or sent. */
 export const LATE = ["relayer-queries-overdue", "relayer-standing-still", "relayer-cycle-failed"] as const;

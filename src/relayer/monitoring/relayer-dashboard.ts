@@ -74,7 +74,7 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** A timeline's rows share one set of values, so role, gate, subscription, light client and store use different numbers. */
+/** All rows of a timeline panel share one mapping of numbers to texts, so each row's states have numbers of their own. */
 const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],

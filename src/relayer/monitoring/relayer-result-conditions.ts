@@ -83,7 +83,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were skipped: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
-    // A relayer skips blocks on startup, before its first scrape, so a new counter that starts above zero is also an increase.
+    // Treat a new counter above zero as an increase, too, because a relayer may skip blocks on startup, before its first scrape.
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(${PRUNED}[${times("1h")}])) > 0\nor (sum ${BY_CONNECTION} (${PRUNED}) unless sum ${BY_CONNECTION} (${PRUNED} offset ${times("1h")})) > 0`,
     for: "0s",
@@ -145,8 +145,8 @@ function meanGas(kind: string, window: string): string {
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about the cost of results. None of these alerts pages anybody, because blocks still include the results.
- * `gas.max_price`, `spending.daily_fee` and the reserve limit a day's cost. If a limit stops the relayer, a critical alert fires.
+ * Alerts about the cost of results. None of these alerts pages anybody, because blocks still include the results. The settings
+ * `gas.max_price`, `spending.daily_fee` and `spending.reserve` limit a day's cost. If a limit stops the relayer, a critical alert fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
   {
@@ -157,9 +157,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
       "Every result costs more than necessary, by the factor in the alert. All other senders on the chain pay the higher price too.",
-    // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the
-    // relayer's and others' mean gas together is below the target. Without the relayer's half, blocks would also be below the
-    // target.
+    // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the relayer's and
+    // others' mean gas together is below the target. Without the half that the relayer uses, blocks would also be below the target.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,

@@ -84,7 +84,7 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** How long to retry: several blocks, so that the account's other transactions are included or leave a long enough pause. */
+/** Maximum time for retries: several block times, within which the account's pending transactions should be included. */
 const MAX_RETRY_MS = 15_000;
 
 /** Repeats a simulation while the node expects a different sequence, because a relayer may be sending from the same account. */

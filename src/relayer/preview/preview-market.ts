@@ -24,7 +24,7 @@ export interface MarketPreview {
   readonly othersGas: bigint | undefined;
 }
 
-/** Number of blocks that the mean block time covers. */
+/** Number of recent blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 /** Number of blocks whose transactions are read. The number is low because a full block's results take several megabytes. */
 const READ_BLOCKS = 10n;
@@ -99,7 +99,7 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
 interface LoadFacts {
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Measured gas per result by query id, including its share of the transaction. The gas of other queries is estimated. */
+  /** Measured gas per result, including its share of the transaction, by query id; a query without an entry gets an estimate. */
   readonly measured: ReadonlyMap<bigint, bigint>;
 }
 

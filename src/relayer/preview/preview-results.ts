@@ -55,7 +55,7 @@ export interface KvPreview {
 
 /** The chain's last result, compared with the remote state at the result's height. */
 export type Comparison =
-  /** no result yet */
+  /** the chain has no result for the query yet */
   | { readonly kind: "none" }
   | { readonly kind: "same"; readonly at: RemoteHeight }
   | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
@@ -110,13 +110,13 @@ export async function previewKv(
   });
 }
 
-/** Maximum number of simulation pairs. Several pairs may be needed, because the chain may change between two simulations. */
+/** Maximum number of simulation pairs; a pair is repeated if the chain changed between its two simulations. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between the
- * two until consecutive simulations of the same kind agree, which shows that the chain did not change in between. `called` is the
- * gas of the first simulation with the callback.
+ * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between both kinds
+ * until two consecutive simulations of one kind agree, which shows that the chain did not change in between. `called` is the gas of the
+ * first simulation with the callback.
  *
  * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
  * client update makes the next simulation cheaper.
@@ -244,7 +244,7 @@ export type TxComparison =
   | { readonly kind: "none" }
   /** the chain has received all found transactions up to the last received one */
   | { readonly kind: "same" }
-  /** the chain has received a later transaction but not these ones, so another relayer left them out */
+  /** the chain has received a later transaction but none of the `missing` ones, so another relayer left these out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 

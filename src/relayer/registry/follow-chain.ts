@@ -58,7 +58,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // True if the chain has blocks that no notice announced, because query events may then also be missing.
+  // True if the chain has blocks that no notice announced; notices of query events may then be missing, too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -82,7 +82,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   };
   const onError = (error: unknown): void => {
     deps.onLocalError(error);
-    // A notice that failed cannot be applied again, so read the whole list.
+    // Read the whole list, because a notice whose processing failed is lost.
     reloadAtMs = clock.monotonicMs();
     const kind = errorKind(error);
     const { failures } = tries;
@@ -93,7 +93,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits a limited time for a notice, and stores the height immediately if the notice announces a block. */
+/** Waits a limited time for a notice; if the notice announces a block, immediately stores the block's height. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -105,8 +105,8 @@ async function nextNotice(
 }
 
 /**
- * Reads the local height. Returns true if notices are missing, i.e. there is more than one new block, because only the last
- * block's notice may still arrive.
+ * Reads the local height. Returns true if there is more than one new block, because notices are then missing; a single new block's notice
+ * may still arrive.
  */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();

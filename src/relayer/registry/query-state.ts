@@ -34,7 +34,7 @@ type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 /** A read that led to no new result because its values equal the last result's values. */
 interface UnchangedRead {
   readonly at: RemoteHeight;
-  /** Local height of the block that would have included the result. */
+  /** Local height of the block that would have included a result from this read. */
   readonly localHeight: bigint;
   /** Age at which the last result is too old even if unchanged, in local blocks. */
   readonly maxAge: bigint;
@@ -47,7 +47,7 @@ export interface SentResult {
   readonly hash: string;
   /** Local height since which consecutive results have had these values; undefined until this result is included. */
   readonly sinceHeight: bigint | undefined;
-  /** The last read that found the same values. */
+  /** The last later read that found the same values as this result; undefined if there is none. */
   readonly again: UnchangedRead | undefined;
 }
 
@@ -195,7 +195,7 @@ export function unchangedBy(
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
-  // Read the same remote block again only if a result is required (`lastReadHeight`).
+  // A second read of the same remote block means that a result is required (`lastReadHeight`), so the values must be sent.
   if (isSame(at, last.again?.at)) return undefined;
   const again = { at, localHeight, maxAge };
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
@@ -206,7 +206,7 @@ export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): Unch
   return lastSent(state)?.again;
 }
 
-/** Returns the local height since which results have had the values found by the last read. */
+/** Returns the local height since which all results have had the same values as the last read; undefined if the last read found others. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
@@ -237,7 +237,7 @@ export function dueHeightOf(state: QueryState): bigint {
     : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
 }
 
-/** Returns the query as if its last read that found unchanged values had been its last result. */
+/** Returns the query as if its last read that found unchanged values had delivered a result. */
 export function asAnswered(state: QueryState): RegisteredQuery {
   const { query } = state;
   return unchangedReadOf(state) === undefined

@@ -106,7 +106,7 @@ function outcomeTable(outcomes: readonly (readonly [string, number])[]): readonl
   );
 }
 
-/** Number of blocks from the due height to the result's block. */
+/** Median, 95th percentile and maximum of the number of blocks from a query's due height to its result's block. */
 interface Lateness {
   readonly p50: number;
   readonly p95: number;
@@ -229,7 +229,7 @@ interface OwnerCost {
 }
 
 /**
- * Adds up the costs by owner, highest fee first. Uses the attempts, or the daily costs if attempts were omitted. The callbacks'
+ * Adds up the costs by owner, highest fee first. Uses the attempts or, if the report omits some attempts, the daily costs. The callbacks'
  * share always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
@@ -304,7 +304,7 @@ function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** The gas of results, including the chain's own part. */
+/** The gas that a set of results used in total, from which the callbacks' part is estimated. */
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;

@@ -11,7 +11,7 @@ export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** Returns a detail that only the page shows. */
+  /** Returns more detail about the row's value, which the page shows but the report omits. */
   readonly detail?: (row: Row) => string;
   /** Returns true if the row requires action soon. */
   readonly isUrgent?: (row: Row) => boolean;

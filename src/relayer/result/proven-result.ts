@@ -99,8 +99,8 @@ export interface ResultSubmitter {
   /** Returns the data that a worker needs to plan its next cycle. The view is valid only until the next `await`. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because any
-   * further results would age in the queue. The selected results remain expected until they are offered or given up.
+   * Selects results for a connection's next cycle, longest due first. Selects only as many results as can be sent soon, because any further
+   * results would age in the queue. The selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,
@@ -122,7 +122,7 @@ export interface ResultSubmitter {
 export interface Reservation {
   /** The reserved results, most needed first. */
   readonly results: readonly ExpectedResult[];
-  /** The pipeline's ids of the results, in the same order. */
+  /** The ids that the pipeline assigned to `results`, in the same order. */
   readonly ids: readonly number[];
 }
 

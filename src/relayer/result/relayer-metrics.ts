@@ -5,7 +5,7 @@ import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import { registerStatusMetrics, type StatusMetrics } from "../../platform/process/status-metrics.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
-/** The relayer's counters and histograms. `status-gauges.ts` contains its gauges; `docs/metrics.md` lists all metrics. */
+/** The relayer's counters and histograms; the gauges are in `status-gauges.ts`, and `docs/metrics.md` lists all metrics. */
 export type RelayerMetrics = ReturnType<typeof createRelayerMetrics>;
 
 /** Registers the metrics for the given connections. */
@@ -149,7 +149,7 @@ export type GoMetrics = ReturnType<typeof createGoMetrics>;
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The steps in which the Go relayer builds an update header, for all of which this relayer reads a remote block only once. */
+/** The steps in which the Go relayer builds an update header; this relayer replaces all of these steps with one block read. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 const GAUGES: StatusMetrics<GoGaugeSource> = {

@@ -5,9 +5,9 @@ export interface AdmissionRequest {
   readonly gas: bigint;
   /** The transaction's fee, in the fee denom's base unit. */
   readonly fee: bigint;
-  /** `gas` by query owner, where the owners of the results that follow a client update share the update's gas. */
+  /** `gas` divided among the query owners; a client update's gas is divided among the owners whose results follow the update. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` that pay for urgent results, by rule. Omits rules that have no budget of their own. */
+  /** The parts of `fee` that pay for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
 }
 

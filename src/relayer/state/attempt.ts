@@ -109,7 +109,7 @@ export interface DailyCost {
 
 /** Number of attempts that started in a time range, by outcome and by lateness. */
 export interface AttemptSummary {
-  /** Number of attempts by outcome and part of the range, counted from 0, without pairs that have no attempts. */
+  /** Number of attempts by outcome and `part` of the time range (the first part is 0); pairs without attempts are omitted. */
   readonly outcomes: readonly {
     readonly outcome: AttemptOutcome;
     readonly part: number;

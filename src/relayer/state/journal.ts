@@ -31,7 +31,7 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A block by which the relayer recognizes a chain after a restart of the chain or the relayer. */
+/** A block from which the relayer determines later whether the chain is still the same or has been reset. */
 interface KnownBlock {
   readonly height: bigint;
   /** Block hash in upper-case hex; empty if only the height is known. */

@@ -105,7 +105,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns a query's dead letters that must be sent again, each only once; called by the TX worker. */
+    /** Returns the query's dead letters that must be sent again and removes their requests; called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

@@ -53,7 +53,7 @@ export interface RelayerStore {
   readonly leaseDatabase: SqlDatabase | undefined;
   /** Sets the guard that decides whether this process may write. Until a guard is set, this process may write. */
   readonly setGuard: (guard: WriteGuard) => void;
-  /** Waits a few seconds for pending writes, calls `release`, and closes. */
+  /** Waits at most a few seconds for pending writes, calls `release`, and closes the store. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
 }
 

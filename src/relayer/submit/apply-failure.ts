@@ -94,9 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent
- * results for the transaction's other queries. The submitter therefore rereads those queries first, because each unnecessary
- * result would cost a transaction or a simulation.
+ * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent results
+ * for the transaction's other queries. The submitter therefore rereads all the transaction's queries first, because each unnecessary result
+ * would cost a transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -129,7 +129,7 @@ function halve(state: SubmitterState, entries: readonly Entry[]): void {
   requeue(state, entries);
 }
 
-/** Puts the entries into a separate group, named after the first query. */
+/** Assigns the entries' queries to a new group, so that their results are sent in a separate transaction. */
 function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
   const [first] = entries;
   if (first === undefined) return;
@@ -175,7 +175,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a rejection for lack of funds, before checking whether the account has received coins. */
+/** Pause after a rejection for lack of funds, until the relayer tries to send again. */
 const FUNDS_PAUSE_MS = 15_000;
 
 /** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */

@@ -148,7 +148,7 @@ interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
   readonly draft: TxDraft;
 }
 
-/** Asks the gate to admit a transaction, without the results of refused owners. Returns undefined if nothing may be sent. */
+/** Asks the gate to admit a transaction, if necessary without refused owners' results. Returns undefined if nothing may be sent. */
 async function admit(
   state: SubmitterState,
   {
@@ -174,7 +174,7 @@ async function admit(
     if (admission.admitted) return { ...one, release: admission.release };
     const { rules = [] } = admission;
     if (rules.length > 0) {
-      // These results are no longer urgent, so they wait like other results.
+      // Requeue the results, because without their rule's budget they are no longer urgent.
       for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
       state.deps.logger.warn("the budget of urgent results is used up", { rules });
       requeue(state, left.entries);
@@ -201,8 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other transaction relies on its client updates. Nor does a transaction
-  // with isolated results rely on updates in other transactions.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. A transaction with isolated results
+  // also contains every client update that it needs, except for updates that a block already includes.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -215,8 +215,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // The gas of each part of the transaction is an estimate. With all of its client updates, the transaction uses the simulated gas.
-  // The transaction uses less if a block already includes one of the updates.
+  // Use at least the simulated gas, because the gas of the transaction's parts is only estimated. The transaction uses less only if a block
+  // already includes one of its client updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };

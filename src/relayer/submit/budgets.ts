@@ -49,15 +49,15 @@ export function createBlockBudget(
   return {
     /** Returns the gas that transactions may use: the configured share, or less if the gas price requires it. */
     gas,
-    /** Returns the least gas that is worth another transaction: a tenth of the block, or up to half of a small market budget. */
+    /** Returns the least gas for which another transaction is worthwhile: a tenth of the budget, or up to half of a small market budget. */
     leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
       return market() === undefined ? tenth : maxInt(tenth, minInt(gas() / 2n, fixed));
     },
-    /** Returns the gas by which a block may exceed `gas`. */
+    /** Returns the gas by which the relayer's transactions in one block may exceed `gas`. */
     toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
-    /** Returns true if the gas price limits the relayer to less than the configured share. */
+    /** Returns true if a budget that depends on the gas price, not only the configured share of a block, limits the relayer's gas. */
     hasMarketBudget: (): boolean => market() !== undefined,
     /** Returns the gas that a result sent alone may use: the chain's limit, or less under a market budget. */
     singleGas: (): bigint => market()?.singleGas ?? chainGas(),
@@ -88,11 +88,11 @@ const MAX_GAS = 30_000_000n;
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
- * Creates a budget that starts at `max`. The budget always allows one result per transaction. `shrink` halves the limits after a
- * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
+ * Creates limits for one transaction, which start at `max`. The budget always allows one result per transaction. `shrink` halves the limits
+ * after a transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains a single result. A smaller share would send just as little but would take longer to grow.
+  // A share of 1/1024 allows a single result; a smaller share would send just as little but would take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -117,9 +117,9 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates the share of a limit that other senders also use. Since the free part is not reported, the share is found by trial
- * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction
- * costs its fee, and grows slowly.
+ * Creates a variable share of a limit that other senders also use. Since nodes do not report how much is free, the share is found by trial
+ * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction costs its
+ * fee, and grows slowly.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
@@ -136,11 +136,11 @@ function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps)
   };
 }
 
-/** A result or a client update whose gas is learned. */
+/** A result or a client update whose gas is estimated from past transactions. */
 export interface GasItem {
   /** Identifies items that cost about the same: a query's id, or the connection id for a client update. */
   readonly key: GasKey;
-  /** The estimate until the key's gas has been learned. */
+  /** The estimate to use until a transaction has shown the gas of items with this key. */
   readonly guess: bigint;
 }
 
@@ -152,12 +152,11 @@ export type GasEstimates = ReturnType<typeof createGasEstimates>;
 const SCALE = 1_000_000n;
 
 /**
- * Creates gas estimates without any learned values.
+ * Creates gas estimates that initially equal each item's `guess`.
  *
- * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
- * in proportion to their estimates. If there are new items, they take the entire difference. If all items are known, they take
- * half of the difference. Queries with different callbacks get different estimates once they share transactions with different
- * queries.
+ * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items, in
+ * proportion to their estimates. If some items are new, the new items take the entire difference. If all items are known, they share half
+ * of the difference. Queries with different callbacks get different estimates once they share transactions with different queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();
@@ -177,8 +176,7 @@ export function createGasEstimates() {
       // The new items account only for the gas that the known items do not explain.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
-      // If the remainder is negative or tiny, the known items are overestimated. The new items then get a sixteenth of their
-      // guess.
+      // If the remainder is negative or tiny, the known items are overestimated, so the new items get a sixteenth of their guess.
       const factor = maxInt((rest * SCALE) / expected, SCALE / 16n);
       // Several results of one TX query share a key.
       for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))

@@ -17,8 +17,8 @@ import {
 import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transaction.ts";
 
 /**
- * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have
- * been due the longest are sent first. A transaction that does not fit is split, and no later transaction overtakes its remainder.
+ * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have been due
+ * the longest are sent first. A transaction that does not fit in the block is split, and no later transaction overtakes its remainder.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -82,7 +82,7 @@ function decide(
   // ceiling, the ready results are urgent and don't wait.
   const isFew = ready.length < later.length && !isAboveCeiling(state);
   if (ready.length === 0 || isFew) return { go: undefined, stay };
-  // One of the results has been isolated since the plan was made and must be tried separately.
+  // Plan again, because one of the results has been isolated since the plan and must now be tried in a separate transaction.
   if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
     requeue(state, all);
     return { go: undefined, stay: undefined };
@@ -95,8 +95,7 @@ function decide(
   // A single result cannot be split, so let other transactions use the capacity that is too small for this one.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
-  // Plan the remaining TX results of these queries again. If they stayed prepared and the first part failed, they would overtake
-  // the first part.
+  // Plan the remaining TX results of these queries again, because prepared results would overtake the first part if it failed.
   const leaving = new Set(going.map(({ result }) => result.query.id));
   const others = all.filter((entry) => !going.includes(entry));
   requeue(

@@ -17,7 +17,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // The transaction is a client update from the upkeep, which no longer waits for the transaction.
+      // This transaction contains client updates from the upkeep (`ClientRefresh`), which no longer waits for its outcome.
       recordPayment(state, [], final);
       continue;
     }
@@ -71,7 +71,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
 }
 
-/** Passes a paid transaction to the ledger, with the gas currently expected for each part. */
+/** Passes a paid transaction to the cost ledger, with the expected gas of each result and client update. */
 function recordPayment(state: SubmitterState, slots: readonly Slot[], { tx, confirmation }: FinalTx): void {
   const { payments } = state.deps;
   if (payments === undefined || !isPaid(confirmation)) return;
@@ -134,8 +134,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to its expected gas. Later estimates do not change the
- * shares, so they add up to the cost.
+ * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares are computed together, so that they
+ * add up to the cost even if the estimates change later.
  */
 function sharesOf(
   state: SubmitterState,

@@ -136,7 +136,7 @@ export function createPipeline() {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry. If its KV query already has a queued result, returns the older entry, which must be resolved. */
+  /** Queues an entry. If this gives a KV query two queued results, returns the older one, which the caller must resolve. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -206,7 +206,7 @@ export function createPipeline() {
         enter(entry, stage);
       }
     },
-    /** Puts entries back at the front of their queries' queues, in the same order. Returns the entries that must be resolved. */
+    /** Puts entries back at the front of their queries' queues, in the same order. Returns superseded entries, which must be resolved. */
     requeue: (moved: readonly Entry[]): readonly Entry[] =>
       moved.toReversed().flatMap((entry) => {
         nextStage(entry.stage, { kind: "requeue" });

@@ -75,12 +75,11 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that come later and no longer
- * fit in the block are not counted. The `ready` results are then planned too, and the broadcast takes the longest-due results
- * first.
+ * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that rank lower and no longer fit in the
+ * block are not counted, so that the `ready` results are planned too; the broadcast takes the longest-due results first.
  *
- * If those prepared results were counted, a fast connection's prepared results would be sent before results that have been due
- * longer but were proven a moment later.
+ * If all prepared results were counted, a fast connection's prepared results would be sent before results that have been due longer but
+ * were proven a moment later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -95,7 +94,7 @@ function stillAhead(
     ),
   );
   return {
-    // If none of a transaction's results are sent, its fixed gas is not needed either.
+    // Skip a transaction without any such results, because its fixed gas is not needed either.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
@@ -177,9 +176,8 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If the simulation fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
- * messages, and thus no pending client update. Every simulation therefore starts with the updates, including updates that the
- * broadcast omits.
+ * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their messages, and
+ * thus no pending client update. Every simulation therefore starts with all client updates, including updates that the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,
@@ -222,8 +220,8 @@ function toPrepared(
 }
 
 /**
- * Splits off the first entries that fit in a transaction with this gas, at least one. Returns these entries and the remaining
- * ones.
+ * Splits off the first entries that fit in a transaction with this gas, at least one. Returns the entries that fit, followed by the
+ * remaining entries.
  */
 function fit(
   state: SubmitterState,

@@ -240,7 +240,7 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // The next block triggers a new read of the fee market. Until several reads have failed, compute it from the last known state.
+    // Until several reads have failed, the market's state is computed from the last known state; the next block triggers a new read.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;

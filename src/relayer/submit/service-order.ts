@@ -5,7 +5,7 @@ import { ascending } from "../../platform/base/order.ts";
 export interface Need {
   /** Name of the query's group: queries of the same type and period take turns. */
   readonly group: string;
-  /** Number of turns that the query has had, relative to other queries in its group. */
+  /** Number of turns that the query has had, by which its group's queries are sorted; the fewest turns come first. */
   readonly turn: number;
   /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind also take turns. */
   readonly had: number;
@@ -52,8 +52,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the {@link Need} of a query's result. `before` describes the query's results that are sent before this one. The first
-     * of those results is sent at local height `sentAt`, and the next block includes that result.
+     * Returns the {@link Need} of a query's result. `before` describes the query's results that are sent before this one. The first of
+     * those earlier results is assumed to be sent at local height `sentAt` and included in the next block.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;

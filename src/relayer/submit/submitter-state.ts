@@ -65,7 +65,7 @@ export interface SubmitterDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** State shared by the parts of the submitter. Each result's stage is known only to the pipeline. */
+/** State that the submitter's functions share, except for each result's stage, which only the pipeline stores. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
@@ -91,7 +91,7 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** The submitter's data about queries, including queries without a result in the pipeline. */
+/** Sets and groups of queries that need special treatment, even if they have no result in the pipeline. */
 interface QueryMarks {
   /**
    * Group of each query whose transaction failed because of another or an unknown result, by query id; each group is tried
@@ -188,7 +188,7 @@ export function urgentRule(state: SubmitterState, query: RegisteredQuery): Urgen
   return urgentRules(state)(query);
 }
 
-/** Returns {@link urgentRule} for many queries, which reads the price only once; valid until the next `await`. */
+/** Returns a variant of {@link urgentRule} for many queries, which reads the price only once; valid until the next `await`. */
 export function urgentRules({
   deps,
   market,
@@ -240,7 +240,7 @@ export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean)
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
 
-/** Returns all proven results before their broadcast, planned results first. */
+/** Returns all proven results that have not been broadcast yet, planned results first. */
 export function unsent({ pipeline }: SubmitterState): readonly Entry[] {
   return [...pipeline.planned(), ...pipeline.queued()];
 }
@@ -310,7 +310,7 @@ export function requeue(state: SubmitterState, entries: readonly Entry[]): void 
     const { query } = entry.result;
     const { queued, planned, sent } = pipeline.ofQuery(query.id);
     if (queries.withdrawn.has(query.id)) resolve(state, entry, WITHDRAWN);
-    // The next result was proven while this result was in flight.
+    // Drop this result, because the query's next result was proven while this result was in flight.
     else if (query.type === "kv" && sent.includes(entry) && queued.length + planned.length > 0)
       resolve(state, entry, SUPERSEDED);
     else if (entry.stage.kind !== "resolved") again.push(entry);

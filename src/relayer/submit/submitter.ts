@@ -104,8 +104,8 @@ interface Capacity {
 
 /**
  * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a look-ahead of 2
- * adds another block. The capacity is 0 while most of the connection's share of that block is taken. With a nonzero capacity, the
- * connection would then read small groups of queries one after another, and each group would cost a cycle's round trips.
+ * adds another block. The capacity is 0 while most of the connection's share of that block is taken, because the connection would otherwise
+ * read small groups of queries one after another, and each group would cost a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -147,9 +147,7 @@ function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): 
   return isFull ? 1n : 0n;
 }
 
-/**
- * Returns the gas of a connection's results that don't fit in the first `leaving` gas if all results are sent in order of need.
- */
+/** Returns the gas of a connection's results that must wait if results are sent in order of need and only `leaving` gas is available. */
 function gasBehind(
   state: SubmitterState,
   waiting: readonly { readonly result: ExpectedResult }[],
@@ -248,7 +246,7 @@ function statusOf(state: SubmitterState) {
       gas: expected,
       bytes: tx.size,
     })),
-    /** Number of proven results that are not in flight. */
+    /** Number of proven results whose transaction no node has accepted yet. */
     queued:
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),

@@ -37,7 +37,7 @@ export interface SentTransaction {
   readonly reliesOn: ReadonlySet<string>;
   /** True if one of the results is isolated, i.e. may make the transaction fail. */
   readonly isIsolated: boolean;
-  /** Tells the gate that the transaction costs nothing and so does not count toward spending limits. */
+  /** Tells the gate that the transaction costs nothing, so that its fee no longer counts toward the spending limits. */
   readonly release: () => void;
 }
 
@@ -56,7 +56,7 @@ export function layOut(
   });
 }
 
-/** Returns the slots' messages, with `typeUrl` as the type URL of `MsgSubmitQueryResult`. */
+/** Returns a transaction's messages, where `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
 export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
   return slots.map((slot) =>
     slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },

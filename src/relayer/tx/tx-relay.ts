@@ -42,10 +42,10 @@ export interface ProvenRange {
   readonly error: QueryFailure | undefined;
 }
 
-/** A range with the start of its search. */
+/** A range of proven transactions, and the time at which its search started. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
-/** Guess of a TX result's gas, enough for two headers with few signatures and two proofs. */
+/** Initial estimate of a TX result's gas, enough for two headers with few signatures and for two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
 /** The transactions of one search that were passed to the submitter. */

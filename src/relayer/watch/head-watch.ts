@@ -15,7 +15,7 @@ export type HeadWatch = ReturnType<typeof createHeadWatch>;
 /** Maximum number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** A chain that reports a lower height for this long was reset; until then, an endpoint probably lags. */
+/** A chain that reports a lower height for at least this long was reset; before that, an endpoint probably lags. */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
@@ -130,7 +130,7 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
 export interface HeightMark {
   readonly height: bigint;
   readonly atMs: number;
-  /** The latest local height at that time. */
+  /** The latest local height when this process first saw `height`. */
   readonly localHeight: bigint;
 }
 

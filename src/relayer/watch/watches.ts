@@ -111,7 +111,7 @@ export function createAccountWatch(
   };
 }
 
-/** Returns true if the balance has grown. While nothing is due, this alone shows that the account may be able to pay again. */
+/** Returns true if the balance has grown. While nothing is due, only a grown balance shows that the account may be able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }

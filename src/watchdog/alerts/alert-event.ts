@@ -2,7 +2,7 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** A notification about one alert, with everything that a channel needs to send it. Queued notifications are immutable. */
+/** A notification about one alert, with everything that a channel needs to send it. A queued notification is never changed. */
 export const alertEvent = z.strictObject({
   /** Id of the event, stable across restarts so that receivers can recognize a repeated notification. */
   id: z.string(),
@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page; absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** Cost of the alert's incidents in the month up to `atMs`; absent if the alert is not about missed votes. */
+  /** Cost of the missed blocks in the alert's incidents, in the month up to `atMs`; absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 

@@ -44,9 +44,7 @@ export const alertState = z
      */
     reason: z.string(),
     badness: z.number().optional(),
-    /**
-     * The alert stays pending until this time, when the grace period after the end of its cause is over; absent without a grace period.
-     */
+    /** End of the grace period after the alert's cause ended, until which the alert stays pending; absent without a grace period. */
     heldUntilMs: z.number().optional(),
     /**
      * Why the alert currently sends no notifications, such as "muted by sidecar-down" or "silenced by …". Absent if the alert may
@@ -70,7 +68,7 @@ export const alertState = z
 
 export type AlertState = Readonly<z.output<typeof alertState>>;
 
-/** The time of an evaluation, and the alert's `for`, `resolve_for` and gap durations. */
+/** The time of an evaluation, and the durations that determine when the alert fires and is resolved. */
 export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
@@ -118,8 +116,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // Restart the `for` time after a gap in polling, because the condition may have been clear during the gap. Also restart it if the
-  // clock was set back, because times from before and after the change cannot be compared.
+  // Restart the `for` time after a gap in polling, because the condition may have been clear during the gap. Also restart the
+  // `for` time if the clock was set back, because times from before and after the change cannot be compared.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
@@ -135,7 +133,7 @@ function advanceClear(
   { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
-  // Use the earlier time, so that the clear time restarts if the clock was set back.
+  // Take the minimum, so that the clear time restarts at `nowMs` if the clock was set back.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
   if (nowMs - clearSinceMs < resolveForMs)
     return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
@@ -200,9 +198,7 @@ export const pastAlert = z.strictObject({
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/**
- * Maximum number of stored alerts for all validators together. Enough for several years, or for one year if an alert flaps daily.
- */
+/** Maximum number of stored alerts for all validators together, enough for several years, or for one year if an alert flaps daily. */
 const MAX_ALERTS = 5000;
 
 /**

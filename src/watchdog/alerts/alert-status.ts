@@ -4,7 +4,7 @@ import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
-/** A validator's alert with its rule, listed even while it is inactive. */
+/** One rule's alert for one validator, which is listed even while the alert is inactive. */
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;

@@ -13,9 +13,9 @@ import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. The incidents' blocks add up to
- * the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good minutes have
- * followed.
+ * Returns the incidents in [fromMs, toMs), oldest first, then one incident per month for its scattered blocks. The incidents'
+ * blocks add up to the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good
+ * minutes have followed.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -35,14 +35,14 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can be good, so the time seen ends with the last stored minute. Minute rollups are stored for 12 hours.
+  // Only minutes with blocks can end an incident, so ignore the time after the last such minute. Minute rollups are stored for 12 hours.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
   return [...incidents, ...scatteredOf(scattered)];
 }
 
-/** Merges each piece into an adjacent incident in `incidents`. Returns the pieces that no incident adjoins. */
+/** Merges each of `pieces` into an adjacent incident of `incidents`, in place, and returns the pieces without an adjacent incident. */
 function claim(
   pieces: readonly Incident[],
   incidents: Incident[],
@@ -57,7 +57,7 @@ function claim(
 }
 
 /**
- * Joins the incidents before and after a point in time, merging incidents that span this point and each month's scattered blocks.
+ * Joins two consecutive lists of incidents, and merges incidents that continue from `past` into `recent` and each month's scattered blocks.
  */
 export function joinIncidents(
   past: readonly Incident[],
@@ -97,7 +97,7 @@ interface SeenTime {
   readonly toMs: number;
 }
 
-/** Merges consecutive parts that have the same cause and month and are less than `quietMs` apart. */
+/** Merges consecutive incidents in `parts` that have the same cause and month and are less than `quietMs` apart. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {

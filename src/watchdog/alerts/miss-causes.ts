@@ -89,8 +89,8 @@ export function byBegin(a: Incident, b: Incident): number {
 /**
  * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
  * minutes are also unknown. A cause never gets more bad blocks than were made while it lasted. Causes are tried in the order of
- * {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link NO_CAUSE}. Returns the pieces in time order.
- * `stored` contains the minute rollups, starting with the hour of `fromMs`.
+ * {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link NO_CAUSE}. Returns these assignments as
+ * incidents, in time order. `stored` contains the minute rollups, starting with the hour of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts, pending = [] }: IncidentSource,
@@ -98,7 +98,7 @@ export function piecesOf(
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
-  // Start at the full hour, because a sidecar that is stopping costs blocks before its restart is recorded.
+  // Start at the full hour, because blocks are assigned by hourly rollup, and drop the incidents that end before `fromMs` afterwards.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({
     alerts: [...alerts, ...pending],
@@ -192,8 +192,8 @@ interface CauseRange {
 }
 
 /**
- * Maximum delay until a poll detects a failure. Failing calls are detected later, once most calls of the last five minutes have
- * failed.
+ * Maximum delay until a poll detects a failure. The alert about failing calls takes longer, until most calls of the last five
+ * minutes have failed.
  */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
@@ -202,10 +202,10 @@ const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Returns the time ranges in which each cause applies, most precise cause first. Failures reported by alerts come first, beginning
- * with failures that no other alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason.
- * Alerts about the monthly count (rate, burn, risk) or about sources that the watchdog cannot read are consequences, not causes.
- * Blocks during a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
+ * Returns the time ranges in which each cause applies, most precise cause first. Failures reported by alerts come first, beginning with
+ * failures that no other alert explains. Then come ledger events such as restarts, and last the alert about failing calls, unless another
+ * alert explains it. Alerts about the monthly count (rate, burn, risk) or about sources that the watchdog cannot read are consequences, not
+ * causes. Blocks during a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -257,8 +257,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * Returns true for alerts about the monthly count, the watchdog, unreadable sources, prices, upgrades, payments and closed ports.
- * Such alerts report symptoms and never explain missed blocks.
+ * Returns true for alerts about the monthly count, the watchdog, unreadable sources, price deviations, the risk of jail, upgrades,
+ * payments and closed ports. Such alerts report symptoms and never explain missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

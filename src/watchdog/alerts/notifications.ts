@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** The channels to notify once an alert has been unacknowledged for `afterMs`. They receive only escalated alerts and their resolution. */
+/** The step's channels, which receive only alerts that have been unacknowledged for `afterMs`, and the resolution of these alerts. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
@@ -36,15 +36,15 @@ export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 export interface NotificationOptions {
   readonly channels: readonly ChannelSettings[];
   readonly reminders: ReminderTimes;
-  /** Prefix of the file name in a runbook's link; empty for the file name alone. */
+  /** URL that precedes the file name in a runbook's link; if empty, the link is only the file name. */
   readonly runbooks: string;
   /** Pages that notifications link to; absent if no page's URL is known. */
   readonly links?: PublicLinks;
-  /** How alerts are escalated that nobody acknowledges; if absent, no alert is escalated. */
+  /** How to escalate alerts that nobody acknowledges; if absent, no alert is escalated. */
   readonly escalation?: Escalation;
 }
 
-/** The validator, the time and the costs on which notifications of one poll are based. */
+/** The facts about one poll that its notifications need: the validator, the time, and a function that computes costs. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;

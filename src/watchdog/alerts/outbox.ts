@@ -54,7 +54,7 @@ export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   error: value(words, ({ dead }) => dead.reason),
 }));
 
-/** Selects dead letters by event id and by channel name. An absent field matches all of them. */
+/** Selects dead letters by event id and by channel name. If a field is absent, every id or every channel matches. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;

@@ -28,7 +28,7 @@ export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig,
 
 export interface AlertsPlan {
   readonly state: AlertingState;
-  /** The events to queue for the channels. If no channel is configured, they are only logged. */
+  /** The events to queue for the channels; if no channel is configured, the events are only logged. */
   readonly events: readonly AlertEvent[];
 }
 
@@ -107,9 +107,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause has ended, and defers alerts that may only be its aftermath until the grace period is over. Alerts about
- * the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause counts as
- * ended once its condition is clear, even before it is resolved, so that no receiver sees a consequence outlast its cause.
+ * Ends alerts whose cause has ended. Alerts that may only be an aftermath of the cause are deferred until the grace period is over. Alerts
+ * about the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause counts as ended
+ * once its condition is clear, even before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -157,8 +157,8 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 
 /**
  * Lets a pending cause fire early if one of its consequences is about to notify people, so that they are notified of the cause
- * instead. Of several causes, the cause that explains the others fires. Alerts about losses over hours never make a cause fire
- * early, because they concern the month rather than the current minute.
+ * instead. Of several pending causes, only a cause that no other pending cause explains fires. Alerts about losses over hours never
+ * make a cause fire early, because they concern the month rather than the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>

@@ -33,7 +33,7 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/** Groups muted alerts under their causes. An alert whose cause is not in the list forms its own group. Preserves the alerts' order. */
+/** Groups muted alerts under their causes. An alert whose cause is not in `alerts` forms its own group. The alerts' order is preserved. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,

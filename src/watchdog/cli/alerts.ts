@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // Also read the 28 days before the month, because the forecast needs them. The rules alone need only three days.
+    // Also read the 28 days before the month, because the forecast needs them. Without the forecast, the rules would need only three days.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

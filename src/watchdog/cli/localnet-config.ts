@@ -15,7 +15,7 @@ interface LocalnetOfWatchdog {
 
 /**
  * Returns the watchdog configuration for the localnet at this port offset. The control API's token also grants access to the
- * watchdog's guarded routes. Without a port offset, there is no token.
+ * watchdog's guarded routes. Without a port offset, the configuration contains no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,

@@ -33,13 +33,13 @@ export function oracleOptions(): readonly Option[] {
   ];
 }
 
-/** Adds the options for reports on a watchdog's data. */
+/** Adds the options that select a watchdog, its validator and the output format. */
 export function addReportOptions(command: Command): Command {
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
 }
 
-/** Returns the options that select a watchdog. */
+/** Returns the command-line options `--config` and `--port-offset`, which select a watchdog. */
 export function placeOptions(): readonly Option[] {
   return [
     new Option(
@@ -165,7 +165,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** Creates the option `--month MONTH`, which accepts months such as "2026-10". If it is missing, callers use {@link lastMonth}. */
+/** Creates the option `--month MONTH`, which accepts months such as "2026-10". Without the option, callers use {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {

@@ -26,7 +26,7 @@ const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 /** Alerts that jailing causes, because a jailed validator takes no part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Minimum number of other validators for a comparison. A single validator's outage could otherwise pass for a common problem. */
+/** Minimum number of other validators to compare with, because a single validator's outage could pass for a common problem. */
 const MIN_OTHERS = 2;
 
 /** Fields with the same values in both upgrade conditions. */
@@ -216,8 +216,8 @@ function standing({ observation, assessment }: ConditionInput): Standing {
 }
 
 /**
- * Evaluates how many of the signing window's allowed misses are used, and the time until jail. If `needsMisses` is true, `min_used`
- * applies only while the window is filling up.
+ * Evaluates how many of the signing window's allowed misses are used, and the time until jail. If `needsMisses` is true, reaching
+ * `min_used` makes the result active only while the current rate of misses leads to jail.
  */
 function evaluateWindow(
   input: ConditionInput,
@@ -274,7 +274,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** If the nodes have stopped at a planned upgrade's height, as the old version does, adds this explanation to an active result's reason. */
+/** Explains in an active result's reason if the nodes have stopped at a planned upgrade's height, as nodes of the old version do. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],

@@ -42,7 +42,7 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is, in any unit. Reminders are sent earlier if this value grows. Absent if only active or clear matters. */
+  /** How bad the condition is, in any unit; reminders are sent earlier if this value grows. Absent if the condition has no degrees. */
   readonly badness?: number;
 }
 
@@ -59,7 +59,7 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 }
 
 /**
- * The stored data from which a condition can be evaluated for past months. "counts" are hourly block counts; "halts" and "gaps" are
+ * The stored data from which a backtest can evaluate a condition for past months. "counts" are hourly block counts; "halts" and "gaps" are
  * the ledger's events of these kinds. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
@@ -76,7 +76,7 @@ export interface Condition<Key extends string = string> {
   readonly isSettled?: true;
   /**
    * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes" is for rates over minutes and
-   * nodes that are catching up, "month" for results of the month. Absent if the condition describes the present moment only.
+   * for nodes that are catching up, "month" is for the month's result. Absent if the condition describes the present moment only.
    */
   readonly echo?: "minutes" | "month";
   /** A short title, such as "All prices missing". */
@@ -87,7 +87,7 @@ export interface Condition<Key extends string = string> {
   readonly when: string;
   /** Explanation of the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
-  /** Cost of the condition in blocks and pay, in full sentences. */
+  /** Describes the missed blocks and the lost pay that the condition causes, in full sentences. */
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
@@ -101,8 +101,8 @@ export interface Condition<Key extends string = string> {
   readonly inhibits: readonly string[];
   readonly past: PastInput;
   /**
-   * The kind of misses (votes or commits) for which an active result's reason states how many other validators miss them too.
-   * Absent if other validators' misses are irrelevant.
+   * The kind of misses, votes or commits: the reason of an active result then states how many other validators have such misses
+   * too. Absent if other validators' misses are irrelevant.
    */
   readonly others?: SharedKind;
   /** How the rules on raw metrics express the condition; absent if no node or sidecar metric shows the condition. */

@@ -45,12 +45,12 @@ export function eachNode<Key extends string = never>(
   };
 }
 
-/** Older oracle calls say nothing about the sidecar's current state. This time covers several blocks and at least three polls. */
+/** Maximum age of oracle calls that show the sidecar's current state, in ms. This time covers several blocks and at least three polls. */
 export const CALLS_MS = 30_000;
 
 /**
- * Returns whether the node's latest calls succeeded, or "unknown" if there is no recent call. If one poll saw both successes and
- * failures, returns "bad" so that the failures can raise an alert.
+ * Returns "good" or "bad" for the result of the node's latest calls, or "unknown" if there is no recent call. If one poll saw both
+ * successes and failures, returns "bad" so that the failures can raise an alert.
  */
 export function latestCalls({
   history: { lastGoodMs = 0, lastBadMs = 0 },
@@ -66,10 +66,10 @@ export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** How long ago a source last showed a new block, or was first read. */
+/** Time since a source last showed a new block or, if it has shown none, since the source was first read. */
 interface BlockAge {
   readonly ms: number;
-  /** True if a poll has seen a new block, `ms` ago. Otherwise, the source was first read `ms` ago. */
+  /** True if a poll has seen a new block, which was `ms` ago. If false, `ms` is the time since the source was first read. */
   readonly isAlive: boolean;
 }
 

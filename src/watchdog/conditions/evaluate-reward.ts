@@ -36,7 +36,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
 
 function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
   const remaining = Number(assessment.remainingBlocks ?? 0n);
-  // Allow for one miss, because rounding the expected number of blocks can account for it.
+  // Allow for an error of one miss, which rounding the expected number of blocks can cause.
   const margin =
     remaining === 0
       ? 0
@@ -117,7 +117,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // A boundary that was lost by a few blocks may still be reached, because the number of remaining blocks is only an estimate.
+    // A boundary that appears lost by a few blocks may still be reached, because the number of remaining blocks is only an estimate.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -154,7 +154,7 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // The windows still contain a loss that ended minutes ago, but there is nothing left to act on.
+    // The windows still contain a loss that ended minutes ago, but the operator cannot act on it any more.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");

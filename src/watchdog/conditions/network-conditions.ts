@@ -138,7 +138,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The parts of a "cannot see" condition that differ by source. */
+/** The fields of a `cannot-see-…` condition that differ from source to source. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -227,7 +227,7 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications. Undelivered notifications about this alert itself do not count as lost. */
+/** Name of the alert about lost notifications, which ignores undelivered notifications about itself. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**

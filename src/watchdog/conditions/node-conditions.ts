@@ -286,7 +286,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
     : clear("the validator signs");
 }
 
-/** If a result is active, appends to its reason when the validator will be jailed. */
+/** Appends the time at which the validator will be jailed to the reason of an active result. */
 function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
   if (result.kind !== "active") return result;
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
@@ -310,7 +310,7 @@ function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
-  // The times of calls made while the watchdog could not read the node are unknown.
+  // The times of calls made while the watchdog could not read the node are unknown, so measure from the first reading since then.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(

@@ -51,7 +51,7 @@ type CallTimes = Readonly<z.output<typeof callTimes>>;
 
 /** The node's histogram of call times at the last poll that read it. */
 const latencyHistory = callTimes.extend({
-  /** Calls made between the last two polls with new calls, and the time of the later poll. */
+  /** The calls added by the last poll that saw new calls, and the time of that poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
 });
 
@@ -80,8 +80,8 @@ const nodeHistory = z.strictObject({
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * Values from earlier polls, and when they last changed (wall-clock ms). The history is stored so that a watchdog restart does not
- * delay alerts. Without a state file, conditions that need the history are unknown until the second poll.
+ * Values from earlier polls, with the times at which these values last changed (wall clock, in ms). The history is stored so that a
+ * watchdog restart does not delay alerts. Without a state file, conditions that need the history are unknown until the second poll.
  */
 export const pollHistory = z.strictObject({
   /** Histories of the validator's nodes, by node name. */
@@ -89,7 +89,7 @@ export const pollHistory = z.strictObject({
   chain: progress,
   /** The most recently seen planned upgrade; absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll, stored only if the clock was not trusted then. After a restart, that poll's age is unknown. */
+  /** Time of the last poll if the clock was not trusted then; after a restart, the age of such a poll is unknown. */
   unsureAtMs: z.number().exactOptional(),
   /** Modules that the chain is known to have, because a poll has read them; absent if none has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
@@ -103,8 +103,8 @@ export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll's observation to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs` apart,
- * the calls made in between are not dated.
+ * Adds one poll's observation to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs`
+ * apart, the times of the calls made in between remain unknown.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,

@@ -20,7 +20,7 @@ const RESTART =
 const NO_PRICES_IMPACT =
   "The chain counts a vote without any price as missed, although the node counts it as a success. Each such vote lowers the month's rate.";
 
-/** The pair used to convert most markets' prices. */
+/** The pair whose price converts most markets' prices from USDT to USD. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };

@@ -32,7 +32,7 @@ interface BoundaryTexts {
   readonly impact: string;
   /** The boundary's success rate as a fraction, used by the rules on raw metrics. */
   readonly least: number;
-  /** Test data: misses per month that put the boundary at risk, at one call per second. */
+  /** Test data: number of misses that put the boundary at risk in a month with one call per second. */
   readonly misses: number;
   /** Names of less serious conditions, which this boundary's conditions mute. */
   readonly lesser: readonly string[];
@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** Test case: so many good calls that any loss is made up. */
+/** Test case: so many good calls that no earlier loss keeps the rate below a boundary. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -96,8 +96,8 @@ const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
 /**
- * Returns PromQL that selects validators that, at each window's bad share, will cross the boundary within `seconds` and before the
- * month ends.
+ * Returns PromQL that selects validators for which each window's bad share, if it continues, crosses the boundary within `seconds`
+ * and before the month ends.
  */
 function crossedWithin(
   left: string,

@@ -205,8 +205,8 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage lasts until the node has reconnected, up to two minutes after the sidecar is back, and its cost is known only then.
-  // A sidecar that is too slow for every node is a different cause.
+  // The outage lasts until the node has reconnected, up to two minutes after the sidecar is back, and its cost is known only
+  // then. If the sidecar is too slow for every node, another condition applies.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
@@ -233,7 +233,7 @@ function evaluateCalls(
   const { good, bad } = input.recent["5m"];
   const all = nodeInputs(input);
   const latest = all.map(latestCalls);
-  // One node with good votes is enough. The failures of the last minutes still count, but there is nothing left to act on.
+  // One node with good votes is enough: the last minutes' failures still count, but the operator cannot act on them any more.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),

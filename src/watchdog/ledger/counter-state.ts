@@ -29,7 +29,7 @@ export interface LedgerStep {
   readonly restarted: boolean;
   /** Set if the URL now belongs to another node, which was already running alongside the first. */
   readonly isReplaced?: true;
-  /** True if the reading had no baseline. Its blocks were then made at unknown times before the reading. */
+  /** True if the reading had no baseline, so that its blocks were made at unknown times before the reading. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
@@ -48,7 +48,7 @@ interface Conflict {
   /** The first and last reading of the process that responded most recently. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** True if the first process has responded again. Until then, the second node may simply have replaced the first. */
+  /** True if the first process has responded again, so that the second process did not simply replace it. */
   readonly alternates: boolean;
 }
 
@@ -58,9 +58,7 @@ interface CounterStep {
   readonly step: LedgerStep | undefined;
 }
 
-/**
- * A restarted process starts after the old process's last reading. This tolerance allows for different clocks behind the two times.
- */
+/** Tolerance for clock differences in the check that a restarted process started after the old process's last reading. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** A conflict ends once the same node has been the only one to respond for this long. */
@@ -103,7 +101,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, lower counters belong to the other node. Its counters may also be higher if both nodes started together.
+  // During a conflict, lower counters belong to the other node, whose counters may also be higher if both nodes started together.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;

@@ -149,7 +149,7 @@ function followParams(before: string | undefined, { atMs, chain: { revenue } }: 
   return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
 
-/** Creates the event for the first reading. `fromMs` is the start of the period whose blocks it counts. */
+/** Creates the event for the first reading, which counts the blocks made since `fromMs`. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -187,7 +187,7 @@ interface Progress {
   readonly height: bigint;
   /** When this height was first seen, on the wall clock. */
   readonly sinceMs: number;
-  /** The event number of the current halt. */
+  /** Id of the current halt's event; absent unless the chain has halted. */
   readonly haltId?: number;
 }
 
@@ -228,8 +228,8 @@ export interface Processes {
 const QUIET_MS = 600_000;
 
 /**
- * Adds events for sidecar restarts and version changes since the last poll. Fields missing from all pages keep their old values.
- * Node restarts are detected from the counters (`advance`).
+ * Adds events for sidecar restarts and version changes since the last poll. Start times and versions that no page shows keep their
+ * old values. Node restarts are detected from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -259,7 +259,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the start time and versions that one poll read. Fields missing from all pages are absent. */
+/** Returns the start time and versions that one poll read, without fields that no page shows. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);

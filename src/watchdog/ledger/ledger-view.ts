@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
  * Combines the counts in memory with older counts from the state file. Memory holds every month and the recent rollups, and stays
- * up to date even if the disk fails. `stored` is read only if a range starts before the rollups in memory.
+ * up to date even if the disk fails. `stored` is read only if the requested range begins before the oldest rollup in memory.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -58,9 +58,9 @@ export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 export interface Tally {
   /** Counts of all blocks in the period, measured and estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` made before the first reading, so that the blocks' times are only estimated. */
+  /** The blocks in `counts` that were made before the first reading, so that their times are only estimates. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
+  /** The blocks in `counts` that were read from Prometheus after a gap; absent if no such blocks were read. */
   readonly backfilled?: BlockCounts;
 }
 
@@ -74,7 +74,7 @@ export interface MonthRecord extends Tally {
   readonly month: Month;
   /** When the counts begin, which is after the start of the month if the watchdog was started during the month. */
   readonly coveredFromMs: number;
-  /** Present once the month has ended and its counts can no longer change. `hash` is the record's SHA-256 hash in hex. */
+  /** Set once the month has ended and its counts can no longer change. `hash` is the SHA-256 hash of the month's record, in hex. */
   readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 

@@ -45,7 +45,7 @@ export interface LedgerOptions {
 
 export interface Counting {
   readonly ledger: Ledger;
-  /** The blocks that each node's counters added in the source "calls", including nodes that were not chosen. */
+  /** For the source "calls", the blocks that each node's counters added, even if another node was chosen for counting. */
   readonly steps: readonly NodeStep[];
   /** The blocks that this observation added to the source "calls". */
   readonly counts: BlockCounts;
@@ -168,7 +168,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
   return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
 
-/** Returns the chain's own counters, which start with its payment period. A drop in the counters marks a new period. */
+/** Returns the chain's own counters, which restart in each payment period, so that a drop marks a new period. */
 function countersOfRevenue(
   revenue: RevenueReading | undefined,
   head: ChainHead | undefined,
@@ -191,7 +191,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // Use the first reading's counts since the node's start, so that a mean block time is known immediately.
+  // Start from the first reading's counts since the node's start, so that a mean block time is known immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -222,10 +222,10 @@ function closeMonths(sources: Sources, chainId: string | undefined, timeOf: Ledg
   };
 }
 
-/** Adds a height with its time to the anchors, of which one per hour of the last day and one older anchor are retained. */
+/** Adds a height and its time to the anchors, and retains one anchor per hour of the last day and one older anchor. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
-  // A lower height belongs to another chain with the same id, so start the mean again.
+  // A lower height belongs to another chain with the same id, so discard the old anchors.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
   const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);

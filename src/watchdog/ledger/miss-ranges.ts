@@ -5,9 +5,7 @@ import type { CountedTo } from "../sources/observation.ts";
 /** Maximum number of ranges in memory; the state file contains up to 50,000. */
 export const MAX_RECENT_RANGES = 1000;
 
-/**
- * Blocks between readings at most this far apart form one range. Blocks between more distant readings are only spread over the rollups.
- */
+/** The blocks between two readings form a range only if the readings are at most this far apart; otherwise, only rollups count them. */
 const SHORT_MS = MINUTE_MS;
 
 /**
@@ -45,8 +43,8 @@ export function addMisses(
 }
 
 /**
- * Moves ranges that a wrong clock dated after `timeMs` back to `timeMs`. Each start time remains unique, because it identifies its
- * range.
+ * Moves ranges that a wrong clock dated after `timeMs` back to `timeMs`. Each range's start time remains unique, because it
+ * identifies the range.
  */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;

@@ -11,7 +11,7 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 export type Span = keyof typeof SPANS;
 export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
-/** The rollups of one span, oldest first. This is a list, because every poll copies it, and copying a map takes a hundred times as long. */
+/** All rollups of one length, oldest first, as a list because every poll copies them and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
 /** One source's counts by month, day, hour and minute. Older minutes, hours and days are only in the state file. */
@@ -28,9 +28,7 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/**
- * The blocks of a segment up to this long are counted at its end. A longer segment's blocks are spread evenly over its duration.
- */
+/** A segment that is at most this long counts all its blocks at its end; a longer segment spreads them evenly over its duration. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
@@ -54,13 +52,13 @@ export interface CountedSegment extends Segment {
   readonly isEstimated: boolean;
   /** True if the blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
-  /** The spans in which to count the blocks, in addition to the month. */
+  /** The kinds of rollups (minute, hour, day) in which to count the blocks, in addition to the month. */
   readonly spans: readonly Span[];
 }
 
 /**
- * Moves blocks that a wrong clock dated after `timeMs` back to `timeMs`, and reopens months that it closed too early. Returns the
- * rollups and the reopened months. If no block was dated after `timeMs`, returns `rollups` unchanged.
+ * Moves blocks that a wrong clock dated after `timeMs` back to `timeMs`, and reopens months that were therefore closed too early.
+ * Returns the rollups and the reopened months. If no block was dated after `timeMs`, returns `rollups` unchanged.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -116,8 +114,8 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
 }
 
 /**
- * Returns the month in which to count blocks: the given month or, if a clock set back makes that a finalized month, the first month
- * that is still open.
+ * Returns the month in which to count blocks: the given month or, if that month is already finalized because the clock was set
+ * back, the first month that is still open.
  */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
@@ -214,7 +212,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
     const edgeMs = nextMonthMs(startMs);
     const share = shareByHeight(segment, edgeMs) ?? shareByTime(segment, edgeMs - startMs);
-    // End one millisecond before the edge, so that the part lies within the old month.
+    // End the part one millisecond before the new month, so that the part lies within the old month.
     if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
     remaining = subtractCounts(remaining, share);
   }
@@ -261,8 +259,8 @@ interface RecordIdentity {
 }
 
 /**
- * Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns the rollups and the
- * finalized months.
+ * Finalizes the months that `isOver` selects. The records of these months get a hash and never change again. Returns the rollups
+ * and the finalized months.
  */
 export function finalizeMonths(
   rollups: Rollups,

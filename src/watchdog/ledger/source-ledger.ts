@@ -35,7 +35,7 @@ export interface NodeCounters {
 /** The poll's time, and how to date and count its blocks. */
 interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  /** The rollup spans in which to count the blocks, in addition to months. */
+  /** The kinds of rollups (minute, hour, day) in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
   /**
    * Which period a node's first reading covers. With "process", it covers the time since the node's start, and the blocks are estimates.
@@ -56,7 +56,7 @@ export interface NodeStep {
 
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** The blocks that each node's counters added, including nodes that were not chosen. */
+  /** The blocks that each node's counters added, even if another node was chosen for counting. */
   readonly steps: readonly NodeStep[];
   /** The blocks that the poll added to the rollups. */
   readonly counts: BlockCounts;
@@ -93,7 +93,7 @@ export function countPoll(
     return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height, atMs } = step.baseline;
-  // If a stored sample is older than the poll, so are its blocks.
+  // If a sample stored by Prometheus is older than the poll, date its blocks by the sample's time.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const checkpoint: Checkpoint = {
     atMs,
@@ -126,7 +126,7 @@ function newCounters(
 }
 
 /**
- * Returns true if a sample stored by Prometheus brings nothing new. Several polls may see the same sample. A replica may also
+ * Returns true if a sample stored by Prometheus contains no new blocks. Several polls may see the same sample. A replica may also
  * return older data with a later time, which lower counters of the same process reveal.
  */
 function isPast(before: Baseline, counters: Counters): boolean {
@@ -196,7 +196,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/** Returns the time of the last counted block: the end of the previous month if the node has not reached the month's first block. */
+/** Returns the last counted block's time, which is in the previous month while the node has not reached the new month's first block. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
@@ -215,8 +215,8 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
 }
 
 /**
- * Returns the blocks of a first reading that fall within its month. Only their total is known, so they are spread evenly over the
- * time since the process started and rounded down, so that no block from an earlier month is counted in this month.
+ * Returns the blocks of a first reading that fall within its month. Only the total is known, so the blocks are spread evenly over
+ * the time since the process started. Rounding down keeps an earlier month's blocks out of this month.
  */
 function inMonth(
   counts: BlockCounts,
@@ -234,7 +234,7 @@ function inMonth(
 interface LedgerTime {
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** True if no counted block can be later than `timeMs`. Later dates in the ledger are then wrong. */
+  /** True if no counted block can be later than `timeMs`, so that any later date in the ledger is wrong. */
   readonly isProven: boolean;
   /** Returns true if the month, which has ended by `timeMs`, can be closed. */
   readonly closes: (month: Month) => boolean;
@@ -246,7 +246,7 @@ const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 /** Maximum tolerated difference between this machine's clock and the newest block's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** If a REST server is more blocks than this behind the nodes, don't use its block time for their blocks. */
+/** If a REST server is behind the nodes by more blocks than this, don't date the nodes' blocks by the server's block time. */
 const MAX_BEHIND = 20n;
 
 /** Returns the time for a source's new blocks, given its checkpoint, which is undefined before the first reading. */

@@ -52,7 +52,7 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
-/** PromQL fallback for empty counts: zero if a watchdog is scraped, and no data otherwise. */
+/** PromQL fallback for a count without series: zero if a watchdog is scraped, and no data otherwise. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 export const FLEET: DashboardSpec = {

@@ -25,17 +25,17 @@ export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
 
-/** Returns the queries of a panel with a single expression, whose legend is the given label. */
+/** Returns the single query of a panel, with the given label's value as the legend of each series. */
 export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
 
-/** Returns colour thresholds: `lowest` first, then each colour in `from` at its value and above. */
+/** Returns colour thresholds that begin with `lowest`; each colour in `from` applies at its value and above. */
 export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
   return [[lowest, undefined], ...Object.entries(from)];
 }
 
-/** Returns a dashboard's filter variables. Their choices are read from the labels of `source`, a metric that every process exports. */
+/** Returns a dashboard's filter variables, whose choices come from the labels of `source`, a metric that every process exports. */
 export function variablesOf(source: string): readonly VariableSpec[] {
   return [
     ...processVariables(source),
@@ -56,7 +56,7 @@ export const TIER_STATES: readonly StateSpec[] = [
 ];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** Returns PromQL for the remaining fraction of the month's allowed misses before a boundary. */
+/** Returns PromQL for the fraction of a boundary's allowed misses that is left this month. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;

@@ -32,7 +32,7 @@ function oneOf(name: string, label: string, states: readonly StateSpec[], by = "
   return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
-/** States for a timeline with both sources and their URLs, which use different codes. */
+/** States for a timeline with rows for sources and rows for their URLs; the two kinds of rows use different codes. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

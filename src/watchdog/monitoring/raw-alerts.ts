@@ -144,8 +144,8 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 /**
  * Returns PromQL that suppresses the alert during the grace period after one of its causes, or after the watchdog's own alert of
  * this name. While such an alert fires, Alertmanager mutes this alert anyway. The PromQL also suppresses the alert while the
- * watchdog reports a cause: because the watchdog's rules are evaluated at other times, the alert would otherwise briefly fire alone
- * when that cause ends.
+ * watchdog reports a cause. Otherwise, the alert would briefly fire alone when that cause ends, because the watchdog's rules are
+ * evaluated at other times.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -333,8 +333,8 @@ const CAUSE_TESTS = [
 ];
 
 /**
- * promtool tests that cover more than single alerts: monthly sums (month boundary, restarts, gaps, late series), and causes with
- * their consequences.
+ * promtool tests beyond those of single alerts. They test the monthly sums across month boundaries, restarts, gaps and late series,
+ * and causes with their consequences.
  */
 export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
   ["oracle-causes.short.test.yaml", file("30s", CAUSE_TESTS)],

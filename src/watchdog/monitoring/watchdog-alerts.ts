@@ -7,8 +7,8 @@ import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/aler
 
 /**
  * The watchdog's alerts, generated from its table of conditions. The watchdog has already applied durations and hysteresis, so the
- * rules have no `for`. They have the same labels as the alerts that the watchdog pushes to Alertmanager, so that Alertmanager
- * merges alerts that arrive from both Prometheus and the watchdog.
+ * rules have no `for`. The alerts have the same labels as those that the watchdog pushes to Alertmanager, so that Alertmanager
+ * merges an alert that arrives from both Prometheus and the watchdog.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
   name: "oracle-watchdog.alerts",

@@ -50,7 +50,7 @@ const EXPIRE_AFTER_MS = DAY_MS;
 /** Content that has been refused this many times becomes a dead letter, because it will never be accepted. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery is failing, new events are tried at most this much later. */
+/** While a delivery is failing, new events are tried within this time of their arrival, in ms. */
 const ARRIVAL_MS = 5000;
 
 /** After a failure, at most this many events of other alerts are tried until one is accepted. */
@@ -76,8 +76,8 @@ export async function runDelivery(
   let failures = 0;
   let isSuspect = false;
   /**
-   * Sends other alerts' events that are not in `known`: up to `tries` until one is accepted, then all until one fails. Returns true
-   * if any event was accepted.
+   * Sends other alerts' events that are not in `known`, one by one. Gives up after `tries` failures or, once an event has been
+   * accepted, at the next failure. Returns true if any event was accepted.
    */
   const sendOthers = async (
     batch: readonly Delivery[],
@@ -131,7 +131,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // Either the receiver has recovered, or the content is the cause and its retry is not urgent.
+      // If other events are accepted, retry once without a pause, because the receiver may have recovered; else the content is the cause.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);

@@ -27,11 +27,11 @@ interface FoundTx {
 
 export type ChainRpc = ReturnType<typeof createChainRpc>;
 
-/** Maximum response size. A busy chain's block results take several MB. */
+/** Maximum response size in bytes, chosen because a busy chain's block results take several MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates a client for the CometBFT RPC calls of a payment search. It limits response sizes, and rejects with `SourceError`. */
+/** Creates a client for the CometBFT RPC calls of a payment search. The client limits response sizes, and rejects with `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
@@ -112,7 +112,7 @@ export type HistoricRest = ReturnType<typeof createHistoricRest>;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * Creates a client for REST queries at the height of a payment. They fail once the node has pruned that height's state, usually
+ * Creates a client for REST queries at the height of a payment. Queries fail once the node has pruned that height's state, usually
  * after days or weeks.
  */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader) {
@@ -232,7 +232,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Maximum stored length of a failure's reason, in characters. Errors from the bank module are shorter. */
+/** Maximum stored length of a failure's reason, in characters; errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

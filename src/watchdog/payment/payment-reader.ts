@@ -125,7 +125,7 @@ function sourceOf(
 
 /**
  * Finds the revenue module's payment, which is an event of the next month's first block. If the chain's payment period ended later,
- * the block index finds the later block.
+ * the node's block index is searched for the block with the payment.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;

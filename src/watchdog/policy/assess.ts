@@ -85,7 +85,7 @@ export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bi
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Estimates how many of the month's blocks were made before counting began. */
+/** Estimates how many of the month's blocks were made before counting began, from the mean block time. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;

@@ -43,7 +43,7 @@ export interface Headroom {
   readonly lostInMs: number | undefined;
   /** Success rate that the remaining blocks need for the month to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** Number of remaining blocks that must be good; negative if clinched, greater than their number if lost. */
+  /** Number of remaining blocks that must be good; negative if clinched, greater than the number of remaining blocks if lost. */
   readonly requiredGood: bigint;
   /** For each window, the share of bad blocks divided by the share that the boundary allows; absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
@@ -53,7 +53,7 @@ export interface Headroom {
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
-/** Past periods whose bad share is projected onto the rest of the month, with their display names. */
+/** Display names of the past periods whose share of bad blocks is projected onto the rest of the month. */
 export const REGIME_NAMES = {
   now: "the last 6 h",
   days: "the last 3 days",
@@ -61,7 +61,7 @@ export const REGIME_NAMES = {
 } as const;
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** How the month ends if the remaining blocks have the bad share of a certain past period. */
+/** How the month ends if the remaining blocks have the same share of bad blocks as a past period. */
 export interface Regime {
   readonly name: RegimeName;
   /** The share of blocks that were bad in that period. */
@@ -183,12 +183,12 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** Returns true if the month has too few blocks for a meaningful rate. For example, one miss in ten blocks gives 90 %. */
+/** Returns true if the month has too few blocks for a meaningful rate; a single miss in ten blocks, for example, gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Names the current rate's tier for a table. */
+/** Returns the current rate's tier as a table cell: "too early" if there are few blocks, "–" if there are none. */
 export function tierCell(assessment: Pick<Assessment, "tier" | "counts">): string {
   if (assessment.tier === undefined) return "–";
   return isEarly(assessment) ? "too early" : assessment.tier;
@@ -201,8 +201,8 @@ export function foundedForecast(assessment: Assessment | undefined): Forecast | 
 }
 
 /**
- * Returns the tier in which the month will end if the current loss continues or, without a forecast, the current rate's tier.
- * Undefined if it is too early to tell.
+ * Returns the tier in which the month will end if the current loss continues or, without a forecast, the current rate's tier;
+ * undefined if it is too early to tell.
  */
 export function expectedTier(assessment: Assessment): Tier | undefined {
   return foundedForecast(assessment)?.tiers.middle ?? (isEarly(assessment) ? undefined : assessment.tier);

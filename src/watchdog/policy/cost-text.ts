@@ -5,7 +5,7 @@ import { storedInteger } from "../sources/stored-json.ts";
 
 const wholeNumber = storedInteger(30);
 
-/** Cost of missed blocks in their month. Costs of several parts of a month add up to the month's cost, except for the pay. */
+/** Cost of missed blocks in their month. Costs for the parts of a month add up to the month's cost, except for `payCents`. */
 export const storedCost = z.object({
   blocks: wholeNumber,
   /** When the first block was missed; absent if unknown or if no block was missed. */

@@ -3,15 +3,15 @@ import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 
-/** The month's policy, counts and expected end, from which {@link costOf} computes costs. */
+/** The policy, block counts and forecast of one month, from which {@link costOf} computes costs. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
-/** Creates the input of {@link costOf} for a past month. */
+/** Creates the input of {@link costOf} for a past month, which has no remaining blocks and no forecast. */
 export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns the cost of some of the month's missed blocks, given their number. */
+/** Returns the cost of a given number of the month's missed blocks. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);

@@ -21,16 +21,14 @@ const MIN_SAMPLES = 3;
 /** Number of resampled months: enough for the 10th and 90th percentiles, and cheap enough to repeat at every poll. */
 const RESAMPLES = 200;
 
-/**
- * Maximum number of random draws per month. A drawn hour thus stands for several hours in a row, because problems often persist for hours.
- */
+/** Maximum number of random draws per month, so that a drawn hour stands for several hours in a row. Problems often persist for hours. */
 const MAX_DRAWS = 31;
 
-/** A recurring loss is measured as the median of seven days (of five or six if fewer are known). */
+/** A recurring loss is measured as the median bad share of the last seven days, or of five or six days if fewer are known. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
-/** Bad share of a drawn day that is worse than all known days: at least one hour. */
+/** Minimum bad share of a drawn day that is worse than all known days, equal to one hour's blocks. */
 const LEAST_UNSEEN = 1 / 24;
 
 /** Distance between the mean and the 10th percentile of a normal distribution, in standard deviations. */
@@ -89,7 +87,7 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
  * Returns the expected bad share of the remaining blocks, assuming that an ongoing loss does not end. A loss is ongoing if it
  * persists or recurs. A persisting loss is measured as the smaller of the last six hours' and the last three days' bad shares, so
  * that neither a past outage nor one that has just begun is projected onto the whole month. A recurring loss is measured as the
- * smaller of the last 24 hours' bad share and the median of seven days.
+ * smaller of the last 24 hours' bad share and the median of seven days' bad shares.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
@@ -114,7 +112,7 @@ function choosePeriods(
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Returns the measured counts of the periods with enough blocks. A period that has just begun is not representative. */
+/** Returns the measured counts of the periods with enough blocks, because a period that has just begun is not representative. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -145,8 +143,8 @@ function projectMisses(
 
 /**
  * Returns the standard deviation of the number of bad blocks among `remaining`, given a bad share that was measured over `measured`
- * blocks. Half a bad block is added, so that the result is positive even if no block was bad. It is zero without remaining blocks,
- * and infinite without measured blocks.
+ * blocks. Half a bad block is added, so that the result is positive even if no block was bad. The result is zero without remaining
+ * blocks, and infinite without measured blocks.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -208,7 +206,7 @@ export function headroomOf(
     const least = policy.least[boundary];
     const state = stateOf(month, least);
     const seen = missesLeft(month, least);
-    // Unseen blocks may have been good, so an open boundary has at least 0 misses left.
+    // Blocks with unknown results may have been good, so an open boundary has at least 0 misses left.
     const misses = state === "open" && seen < 0n ? 0n : seen;
     return {
       boundary,
@@ -219,7 +217,7 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // Of the remaining blocks, only the misses left may be bad.
+      // All remaining blocks must be good, except for the misses left.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
@@ -232,7 +230,7 @@ function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Returns whether a boundary is still open. The state is "lost" or "clinched" only if no result of the unseen blocks can change it. */
+/** Returns the state of a boundary, which is "lost" or "clinched" only if no result of the unseen blocks can change the state. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";

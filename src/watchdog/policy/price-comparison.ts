@@ -31,8 +31,8 @@ export interface PriceComparison {
   /** Number of decimals of the prices; undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
-   * Absolute difference between the sidecar's price and the reference price. The chain's price is older than the sidecar's, so it is
-   * compared with the range of all prices that the sidecar has served since shortly before that block.
+   * Absolute difference between the sidecar's price and the reference price. The chain's price is older than the sidecar's, so it
+   * is compared with the range of all prices that the sidecar has served since shortly before the chain's price was stored.
    */
   readonly distance: bigint;
   /** Age of the reference price (`other`) when the sidecar was polled, in ms. */
@@ -118,7 +118,7 @@ function compareOne(
   }
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
-  // Scale both prices to the larger number of decimals to avoid rounding. A sidecar that reports no decimals uses the chain's.
+  // Scale both prices to the larger number of decimals to avoid rounding. If a sidecar reports no decimals, use the chain's.
   const from = own.decimals.get(pair) ?? stored.decimals;
   const to = stored.decimals ?? from;
   const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
@@ -129,8 +129,8 @@ function compareOne(
 }
 
 /**
- * Returns how far a price is outside the range of the sidecar's recent prices; 0 within the range. Compared with the latest price
- * alone, the chain's older price would appear wrong whenever the market moves fast.
+ * Returns how far a price is outside the range of the sidecar's recent prices; 0 within the range. If only the latest price were
+ * compared, the chain's older price would appear wrong whenever the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));

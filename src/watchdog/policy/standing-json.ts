@@ -8,8 +8,8 @@ import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./s
 import { percentile } from "./standing-texts.ts";
 
 /**
- * Encodes a validator's standing on the chain as JSON. Block counts are numbers, shares are decimal strings, times are ISO 8601 strings,
- * and durations are in seconds.
+ * Encodes a validator's jail state, signing window and comparisons as JSON. Block counts are numbers, shares are decimal strings, times are
+ * ISO 8601 strings, and durations are in seconds.
  */
 export function standingJson({ jail, window, windowNote, commits, votes, peers }: Standing): JsonObject {
   return {

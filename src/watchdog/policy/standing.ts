@@ -30,15 +30,15 @@ export interface SigningWindow {
   readonly atPresentRate: PresentRate;
 }
 
-/** Bounds on a number of missed blocks. The chain does not reveal which blocks were missed, so the exact number is unknown. */
+/** Bounds on the number of blocks until jail. The exact number depends on which blocks were missed, which the chain does not reveal. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
 /**
- * When the validator is jailed at its current rate of misses. "unknown" means too few readings, and "never" that the window will
- * not contain too many misses at this rate.
+ * When the validator is jailed at its current rate of misses. "unknown" means that there are too few readings, and "never" that the
+ * validator isn't jailed at this rate.
  */
 export type PresentRate =
   | { readonly kind: "unknown" }
@@ -54,8 +54,8 @@ export interface WindowInput {
 }
 
 /**
- * Computes how full a signing window is. At heights above `start + window`, the chain jails a validator whose window has more
- * missed blocks than `window - min · window`. The product is rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * Computes how many more misses a signing window allows. Above height `start + window`, the chain jails a validator that missed more than
+ * `window - min · window` blocks of its window. `min · window` is rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
  * types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
@@ -74,7 +74,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A miss that replaces an old miss adds nothing, but after a whole window of misses, every slot is a miss.
+    // A miss that pushes an old miss out of the window adds nothing, but a whole window of misses certainly exceeds the limit.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
@@ -130,13 +130,13 @@ export interface WindowStanding extends SigningWindow {
   /** Shortest time until jail if every block is missed from now on; undefined if never jailed or if the block time is unknown. */
   readonly allMissedMs: number | undefined;
   /**
-   * Shortest time until jail at the current rate of misses. Undefined if the validator is never jailed at that rate, or if the rate
-   * or the block time is unknown.
+   * Shortest time until jail at the current rate of misses; undefined if the validator is never jailed at that rate, or if the rate or the
+   * block time is unknown.
    */
   readonly presentMs: number | undefined;
 }
 
-/** A comparison with the time at which the other validators' data was read. */
+/** A comparison with other validators, and the time when their data was read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
 export interface PeersStanding {
@@ -146,8 +146,8 @@ export interface PeersStanding {
 }
 
 /**
- * Computes a validator's standing at a poll, as a pure function. `blockTimeMs` is the mean time between blocks, or undefined if
- * unknown.
+ * Computes a validator's jail state, signing window and comparisons from the observation of one poll. `blockTimeMs` is the mean time
+ * between blocks, or undefined if unknown.
  */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
   const { chain, nodes } = observation;
@@ -166,7 +166,7 @@ export function standingOf(observation: Observation, blockTimeMs: number | undef
   };
 }
 
-/** Returns the signing window, or explains why there is none. */
+/** Returns the signing window, or a text that explains why there is no signing window. */
 function windowOf(
   { params, info, growth }: SlashingReading,
   { state }: Jail,
@@ -183,7 +183,7 @@ function windowOf(
   });
 }
 
-/** Returns the slashing module's reading, or explains why there is none. */
+/** Returns the data read from the slashing module, or a text that explains why there is no such data. */
 function slashingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
   if (seen === undefined || seen.state === "not-configured")
     return "it needs chain.rest and consensus_address in the configuration";
@@ -191,7 +191,7 @@ function slashingOf(seen: Observation["chain"]["slashing"]): SlashingReading | s
   return seen.state === "absent" ? NO_SLASHING : seen.value;
 }
 
-/** The note shown if the chain lacks the module. */
+/** The note shown if the chain lacks the slashing module. */
 export const NO_SLASHING = "the chain has no slashing module";
 
 function windowStanding(window: SigningWindow, blockTimeMs: number | undefined): WindowStanding {
@@ -206,8 +206,8 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
 }
 
 /**
- * Returns the jail state. The staking module decides it; if that module cannot be read, only an unexpired jail time or membership
- * in the set is conclusive.
+ * Returns the jail state that the staking module reports. If that module cannot be read, an unexpired jail time shows that the validator is
+ * jailed, and membership in the set shows that the validator is active.
  */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = readingOf(chain.head);
@@ -237,8 +237,7 @@ function shellWord(text: string): string {
 }
 
 /**
- * Compares the validator with others, by the chain's own payment counts if they can be read, and otherwise by a node's vote
- * counters.
+ * Returns the chain's comparisons of the validator with others, and a comparison by a node's vote counters if the chain compares no votes.
  */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;

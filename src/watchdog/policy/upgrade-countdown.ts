@@ -8,7 +8,7 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The last upgrade plan that a poll read, which is retained while the chain is halted at the plan's height. */
+/** The last upgrade plan that a poll read. The plan is retained while the chain is halted at the plan's height. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
@@ -62,7 +62,7 @@ const LEAST_SPREAD = 0.005;
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval slower than the mean by this factor is treated as a halt and excluded, as in the mean. */
+/** An interval whose mean block time exceeds the overall mean by this factor is excluded, because it contains a halt. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
@@ -132,8 +132,8 @@ export function headSeenMs({ atMs, chain: { head } }: Observation): number | und
 }
 
 /**
- * Formats a countdown: "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs` is when the
- * text is shown.
+ * Formats a countdown: "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". The remaining time counts from
+ * `nowMs`.
  */
 export function countdownText(
   { plan, remainingBlocks, atMs, doneMs }: UpgradeCountdown,
@@ -160,8 +160,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * If a halt at this height is due to a planned upgrade, explains it in words that end a sentence; otherwise returns an empty text.
- * A node halts one block before the plan's height, or with the block at that height stored but not executed.
+ * If a planned upgrade explains a halt at this height, returns a clause to append to a sentence; otherwise returns an empty text. A node
+ * halts one block before the plan's height, or with the block at that height stored but not executed.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,

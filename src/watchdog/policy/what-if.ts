@@ -8,7 +8,7 @@ export interface SidecarRestart {
   /** Time from the stop signal until the sidecar is listening again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /** True if the chain waits for this validator, as with a single validator. Each block then takes longer during the restart. */
+  /** True if the chain waits for this validator, e.g. because it has only one, so that each block takes longer during the restart. */
   readonly chainWaits: boolean;
 }
 
@@ -45,7 +45,7 @@ export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefin
   const month: SeenMonth = { good: counts.good, bad: counts.bad, remaining };
   const inMonth = misses > remaining ? remaining : misses;
   const expected = forecast.middle.total - forecast.middle.good - counts.bad;
-  // Apply the expected bad share only to blocks after the event, because all blocks during the event are bad anyway.
+  // Apply the forecast's share of bad blocks only after the event, because all blocks during the event are bad anyway.
   const later = remaining === 0n ? 0n : (expected * (remaining - inMonth)) / remaining;
   const without = outcomeOf(endRate(month, expected), policy);
   const after = outcomeOf(endRate(month, inMonth + later), policy);

@@ -23,8 +23,8 @@ interface ClockEvidence {
   /** Time of the chain's newest block, a lower bound for the current time; undefined while the block cannot be read. */
   readonly chainMs: number | undefined;
   /**
-   * Time of the last stored poll, which cannot be later than the current time; undefined if no poll is stored. Only the first comparison
-   * uses this time.
+   * Time of the last stored poll, which cannot be later than the current time; undefined if no poll is stored. Only the first call of
+   * `compare` uses this time.
    */
   readonly lastPollMs: number | undefined;
 }
@@ -41,22 +41,22 @@ const DRIFT_MS = 2000;
  */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** A source's clock that shows an earlier time was never set, so ignore it. */
+/** Ignore a source's clock that shows a time before 2026, because such a clock was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** Ignore `Date` headers older than this, because a clock may have been set since. */
+/** Ignore `Date` headers older than this, because the server's clock may have been set since then. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** What confirms or refutes a candidate time. If the chain's newest block is close to that time, the chain alone decides. */
+/** What confirms or refutes a candidate for the current time. A candidate close to the newest block's time needs no other evidence. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
-/** Creates a believed clock, which trusts the machine's clock until the first poll. */
+/** Creates a {@link BelievedClock} that trusts the machine's clock until the first call of `compare`. */
 export function createBelievedClock(machine: Clock): BelievedClock {
   // Round to whole milliseconds, as in stored times, because the monotonic clock has fractions.
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
-  /** The machine clock's offset from the monotonic clock since it was last set, and the monotonic time when it was set. */
+  /** The machine clock's current offset from the monotonic clock, and the monotonic time when the machine's clock was last set. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
@@ -133,7 +133,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
         : refutedText(seen.offsetMs, witnesses);
       return doubt(text, isNear(best, offsetMs) && problem !== "" ? offsetMs : best);
     }
-    // The chain's newest block is later than the clock.
+    // The chain's newest block is later than `nowMs`, so move the clock forward to the block's time.
     if (standingOf(offsetMs) === "refuted" && chainMs !== undefined && offsetMs < chainMs - TOLERANCE_MS)
       return doubt(behindText(seen.offsetMs + readMs, chainMs + readMs), chainMs);
     if (own === "refuted") return doubt(refutedText(seen.offsetMs, witnesses), offsetMs);

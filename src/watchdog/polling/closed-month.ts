@@ -7,14 +7,14 @@ import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueReading, Seen } from "../sources/observation.ts";
 
-/** The watchdog's count and the policy's pay for a past month, with the payment if it was found. */
+/** The watchdog's block counts and the policy's pay for a past month, with the result of the search for its payment. */
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The policy's pay for this month and for a full month, in hundredths of the currency unit. */
+  /** The policy's pay for the past month's rate and for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
-  /** The last result of the search for this month's payment; absent before the first search. */
+  /** The last result of the search for the past month's payment; absent before the first search. */
   readonly payment?: Payment;
 }
 
@@ -35,8 +35,8 @@ export interface PaymentSearch {
 }
 
 /**
- * Searches for last month's payment until it is found. Each call continues the search of the previous one. Returns "not-configured"
- * while there is nothing to search for.
+ * Searches for last month's payment until it is found. Each call continues the search where the previous call stopped. Returns
+ * "not-configured" while there is nothing to search for.
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 

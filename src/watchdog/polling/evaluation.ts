@@ -26,14 +26,14 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 /** The outcome of one poll, derived from its observation and the previous state. */
 export interface Evaluation {
   /**
-   * The observation, with errors in place of two kinds of misleading data: the page of a node whose URL alternates between two
-   * processes, and the absence of a module that the chain used to have.
+   * The observation, in which errors replace two kinds of misleading data: the page of a node whose URL alternates between two processes,
+   * and the absence of a module that the chain had before.
    */
   readonly observation: Observation;
   readonly sources: readonly SeenSource[];
   readonly state: WatchdogState;
   readonly assessment: Assessment;
-  /** The validator's standing; absent while neither the chain nor other validators' votes are read. */
+  /** The validator's jail state, signing window and comparisons; absent while neither the chain nor other validators' votes are read. */
   readonly standing?: Standing;
   readonly compared: ComparedPrices;
   /** The countdown to the planned upgrade; undefined if no upgrade is known. */
@@ -52,9 +52,9 @@ export interface EvaluationOptions {
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled from Prometheus. During that time, readings are not counted; a later poll counts their blocks. */
+  /** True while a gap is being filled from Prometheus. Until the gap is filled, polls count no blocks; a later poll counts them. */
   readonly isFilling?: boolean;
-  /** Readings further apart than this produce a "gap" event. Default: three poll intervals, but at least one minute. */
+  /** Readings further apart than this produce a "gap" event; by default, three poll intervals, but at least one minute. */
   readonly gapMs?: number | undefined;
   /** How late the poll started compared with its schedule, in ms; absent if not measured. */
   readonly lateMs?: number | undefined;
@@ -158,7 +158,7 @@ function standingIn(observation: Observation, meanMs: number | undefined): { rea
   return isRead ? { standing } : {};
 }
 
-/** Compares sidecar prices, ignoring prices that are older than the price alerts allow. */
+/** Compares sidecar prices, ignoring prices older than the `max_age` of the price alerts. */
 function comparePrices(
   observation: Observation,
   history: PollHistory,
@@ -190,10 +190,10 @@ interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
   readonly history: PollHistory;
 }
 
-/** Polls at most this far apart count as uninterrupted, so that slow polls do not restart a short `for`. */
+/** Polls at most this far apart never interrupt an alert's `for` time, so that slow polls do not restart it. */
 const MIN_GAP_MS = 60_000;
 
-/** Polls at most this many intervals apart count as uninterrupted. */
+/** Polls at most this many intervals apart do not interrupt an alert's `for` time. */
 const GAP_POLLS = 3;
 
 /** Evaluates all conditions for one poll of one validator, and advances the validator's alerts, as a pure function. */

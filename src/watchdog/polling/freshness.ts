@@ -1,7 +1,7 @@
 import type { SourceLimits } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** The current time, and how old a poll may be to represent the current state. */
+/** The current time, and the maximum age at which a poll shows the current state. */
 export interface Freshness {
   readonly nowMs: number;
   /** The longest time that normally passes between the ends of two polls. */

@@ -18,7 +18,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 
 /**
- * With up to this many validators, statuses are formatted on request. With more, formatting all of them in one request would take too long.
+ * With up to this many validators, statuses are formatted on request. With more validators, one request cannot format all statuses in time.
  */
 export const MAX_LAZY = 50;
 
@@ -136,11 +136,11 @@ export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all of one validator's gauges from its status. With few validators, the values are computed only when they are read. */
+  /** Sets all of one validator's gauges from its status. With few validators, the values are computed only when the metrics are read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * Returns all metrics as text for `GET /metrics`. With many validators, `showStatus` formats each validator's gauges in advance,
-   * because formatting the 25,000 series of 200 validators takes longer than a scrape may.
+   * Returns all metrics as text for `GET /metrics`. With many validators, `showStatus` formats each validator's gauges in advance, because
+   * formatting the 25,000 series of 200 validators takes longer than a scrape's time limit.
    */
   readonly page: () => Promise<string>;
 }
@@ -154,7 +154,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** Each validator's last status, in the order of their polls. Gauges without a validator label show the last entry. */
+  /** Each validator's last status, in the order of their polls. Gauges without a validator label show the validator polled last. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);

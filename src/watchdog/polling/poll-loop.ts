@@ -45,8 +45,8 @@ export interface PollLoop {
 }
 
 /**
- * Fills the gap before a poll's readings part by part, and calls `save` after each part. Resolves with true once the readings can
- * be counted, or with false if parts are left for the next poll, because there are many or Prometheus failed. The
+ * Fills the gap in the counts before a poll's readings, and calls `save` after each filled part of the gap. Resolves with true once the
+ * poll's readings can be counted, or with false if the next poll has to fill the rest of a long gap or to repeat a failed query. The
  * returned promise rejects only on abort.
  */
 export type Backfiller = (
@@ -129,7 +129,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with the poll's times. If this moves the clock, all times in the lasting state move by the same amount. */
+  /** Compares the clock with the observation's times. If this corrects the clock, shifts the stored times of ongoing periods equally. */
   const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
     const { head } = observation.chain;
@@ -154,8 +154,8 @@ export function createPollLoop(
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
     const counted = known?.sources.calls.checkpoint;
     const observation = compareClock(await deps.poll({ chainId, counted, closed }, signal));
-    // Before the first successful scrape, a different chain is a configuration error and stops the watchdog. After that, a
-    // different chain is a failed scrape, because the operator may be replacing the node.
+    // Before the first successful scrape, a node on the wrong chain is a configuration error and stops the watchdog. Later, only the node's
+    // scrape fails, because the operator may be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
     if (observation.nodes.some(({ metrics: seen }) => seen.state === "up")) {
       if (nodeReadMs === undefined) keeper.replace(onChain(keeper.current(), name, chainId));
@@ -249,7 +249,7 @@ export function countingOptions(
   return {
     intervalMs,
     consensusAddress: target.consensusAddress,
-    // Use Prometheus's staleness limit, because Prometheus scrapes at its own interval.
+    // Readings may be as far apart as Prometheus's staleness limit, because Prometheus scrapes at its own interval.
     gapMs: target.isStored ? Math.max(60_000, prometheus?.staleMs ?? 0) : undefined,
   };
 }
@@ -267,7 +267,7 @@ function alertOptions(config: PollSettings): AlertOptions {
   return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
-/** Maximum time after the end of a month for committing its last blocks. */
+/** Time after the end of a month by which the month's last blocks have been committed. */
 const EDGE_MS = 3000;
 
 /**
@@ -280,7 +280,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws if a node is not on the configured chain or the chain of the stored state. */
+/** Throws if a node is not on the configured chain or, if none is configured, not on the chain of the stored state. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -300,7 +300,7 @@ function requireChain(
 
 /**
  * Creates a function that logs changes from one poll to the next. The first call logs the state of every source. The tier is logged only
- * once the month has enough blocks.
+ * once the month has enough blocks for a meaningful rate.
  */
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();

@@ -26,7 +26,7 @@ interface PollContext {
   readonly chainId: string | undefined;
   /** The last block that the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns the count of a past month; absent if the watchdog does not search for payments. */
+  /** Returns the watchdog's block counts for a past month; absent if the watchdog does not search for payments. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
@@ -38,11 +38,11 @@ export interface StoredNodeOptions {
   readonly consensusAddress: string | undefined;
 }
 
-/** Reads node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, including when samples are too old. */
+/** Reads node and sidecar metrics stored by Prometheus. Each function throws `SourceError` if it fails or if the samples are too old. */
 export interface StoredReadings {
   readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodeReading>;
   readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarReading>;
-  /** Reads the pairs updated between the sidecar's last two scrapes. */
+  /** Reads which pairs' prices the sidecar updated between its last two scrapes. */
   readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesReading>;
 }
 
@@ -85,8 +85,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
     const egress = new Map(reached);
-    // Read the chain after the nodes, so that its latest block is not behind their counters. The ledger splits months at the first
-    // block's height and needs this order.
+    // Read the chain after the nodes, so that the chain's latest block is not behind the nodes' counters. The ledger needs this order,
+    // because it splits months at the height of a month's first block.
     const chainSeen = await chain(counted, signal);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
@@ -209,7 +209,7 @@ function createStoredNodeReader(
   const readPrices = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // The deadline limits only how long this poll waits. The query continues for other validators, under Prometheus's own deadline.
+  // The deadline ends only this poll's wait. The shared query continues for other validators until Prometheus's own deadline.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {
@@ -240,7 +240,7 @@ async function ifConfigured<T>(
 
 type FailoverReader = ReturnType<typeof createFailoverReader>;
 
-/** For this long after a failure, try a URL last, so that not every poll waits for it. */
+/** For this long after a URL fails, try that URL last, so that not every poll waits for it. */
 const FAILED_MS = 30_000;
 
 /** HTTP statuses with which a server or its proxy reports that it is unavailable or refuses this client. */
@@ -255,9 +255,9 @@ interface FallbackGroup {
 }
 
 /**
- * Creates a reader that falls back to other URLs. `groups` lists each source's endpoints in order of preference, all of which must
- * lead to the same process; callers request the first endpoint or a path below it. If a URL does not respond within its part of the
- * deadline, or is unavailable, the request goes to the next URL. If all fail, the result is the last URL's response or error.
+ * Creates a page reader that falls back to a source's other URLs. `groups` lists each source's endpoints in order of preference, all of
+ * which must lead to the same process; callers request the first endpoint or a path below it. If a URL does not respond within its part of
+ * the deadline, or is unavailable, the request goes to the next URL. If all URLs fail, the result is the last URL's response or error.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],

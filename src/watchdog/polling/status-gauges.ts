@@ -21,8 +21,8 @@ function byEstimate(read: (estimate: "low" | "middle" | "high") => Reading): Rea
 }
 
 /**
- * Creates gauges for parts of a status, with the labels `validator` and `chain_id`. The gauges are absent until the chain's id is
- * known.
+ * Creates gauges that have one series for each part of a validator's status, with the labels `validator` and `chain_id` and the labels in
+ * `by`. The gauges are absent until the chain's id is known.
  */
 function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatus) => readonly Part<T>[]) {
   return gaugesOf(["validator", "chain_id", ...by], (status: WatchdogStatus): readonly Part<T>[] => {
@@ -51,7 +51,7 @@ const sharedGauge = chainGaugesOf(["kind"], ({ standing }) =>
 const comparisonGauge = chainGaugesOf(["measure"], ({ standing }) =>
   (standing?.peers.comparisons ?? []).map((one) => [[one.measure], one] as const),
 );
-/** Gauges with the plan's name as `upgrade` label. A chain has at most one plan. */
+/** Gauges about the chain's planned upgrade, with the plan's name as `upgrade` label. A chain has at most one plan. */
 const upgradeGauge = chainGaugesOf(["upgrade"], ({ upgrade }) =>
   upgrade === undefined || upgrade.doneMs !== undefined ? [] : [[[upgrade.plan.name], upgrade] as const],
 );
@@ -106,7 +106,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "Time of the block with last month's payment. Absent while the payment is missing.",
     ({ outcome, timeMs }) => (outcome === "missing" ? undefined : timeMs / 1000),
   ),
-  // The current month, assessed under the reward policy.
+  // Gauges about the current month, as assessed under the reward policy.
   oracle_watchdog_month_success_ratio_bound: assessmentGauge(
     "The month's success ratio if all unknown blocks were bad (low) or good (high).",
     ({ bounds }) => bounds && Object.entries({ low: toRatio(bounds.low), high: toRatio(bounds.high) }),

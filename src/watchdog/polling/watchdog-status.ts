@@ -40,7 +40,7 @@ export interface SourceStatus {
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The part of `counts` made before the first reading, so that the blocks' times are estimates. */
+  /** The part of `counts` for blocks from before the first reading, whose times are estimated. */
   readonly estimated: BlockCounts;
   /** The part of `counts` that was read from Prometheus after a gap; absent if nothing was read. */
   readonly backfilled?: BlockCounts;
@@ -68,7 +68,7 @@ export interface WatchdogStatus {
   readonly months: readonly MonthStatus[];
   /** The current month's assessment; undefined before the first poll. */
   readonly assessment: Assessment | undefined;
-  /** The validator's standing on the chain at the last poll; absent if the chain is not read. */
+  /** The validator's jail state, signing window and comparisons at the last poll; absent if the chain is not read. */
   readonly standing?: Standing;
   /** "present" if any sidecar has prices; "unknown" if the watchdog cannot read the prices. */
   readonly prices: "present" | "missing" | "unknown";

@@ -63,7 +63,7 @@ export type ReadSamples = (
 
 /**
  * Creates a reader of samples from Prometheus over HTTP. The reader sends a range selector as an instant query, which returns stored
- * samples with their own times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
+ * samples with their own times. `query_range` would instead repeat a sample at each step for up to 5 minutes, without the sample's time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -97,12 +97,12 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** An empty response to give to the library, because the samples are parsed here as they arrive. */
+/** An empty response for the `prometheus-query` library, because this module parses the samples itself as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
- * Creates a driver that uses the library only to build requests, which `send` sends. The library itself would read the whole body
- * without a limit or a signal, and drop the warnings that mark a result as incomplete.
+ * Creates a driver that uses the `prometheus-query` library only to build requests, and sends them with `send`. The library itself would
+ * read the whole body without a limit or a signal, and drop the warnings that mark a result as incomplete.
  */
 async function createDriver(
   { url }: PrometheusConnection,
@@ -142,7 +142,7 @@ function authorization(credentials: PrometheusCredentials): string {
 
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
-/** The open brackets at the start of a series in `{"data":{"result":[{…}]}}`, and of a sample in its `"values":[[…]]`. */
+/** The brackets that are open where a series starts in `{"data":{"result":[{…}]}}`, and where a sample starts in its `"values":[[…]]`. */
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
@@ -154,7 +154,7 @@ const MAX_DEPTH = 16;
  */
 const MAX_TEXT = 65_536;
 
-/** Maximum number of characters that replace a parsed part, namely "0," and white space. */
+/** Maximum number of characters that remain of each parsed series or sample, namely "0," and white space. */
 const MAX_PLACE = 4;
 
 /** Maximum average number of labels per series. A label uses about 100 bytes of memory. */
@@ -171,7 +171,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /** The unparsed text of the response, of a series in it, and of a sample in the series. Each parsed part is replaced with 0. */
+  /** The unparsed text of the response, of a series in it, and of a sample in the series. A parsed sample or series is replaced with 0. */
   const texts = [""];
   let open = "";
   let isInString = false;
@@ -257,7 +257,7 @@ function toPoint(value: unknown): Point {
   return { atMs: Math.round(seconds * 1000), value: Number(text) };
 }
 
-/** Converts a parsed series, whose samples (`points`) were parsed before. */
+/** Converts a series' JSON, and adds the samples (`points`) that were parsed before. */
 function toSeries(value: unknown, points: readonly Point[]): Series {
   const { metric, values } = isRecord(value) ? value : {};
   if (!isRecord(metric) || !Array.isArray(values) || values.length !== points.length) throw notSeries();
@@ -272,8 +272,8 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks the rest of a response after its series were removed. Throws if the response has warnings or if VictoriaMetrics marks it
- * as partial, because missing series would be treated as zero.
+ * Checks that a response is complete; `reply` is the response without its series. Throws if the response has warnings or if VictoriaMetrics
+ * marks it as partial, because missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();

@@ -39,7 +39,7 @@ interface Failing {
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is the ledger's checkpoint; only how far it has searched without finding samples is not stored. */
+/** Creates a backfiller. The ledger's checkpoint stores its progress, except how far it has searched without finding samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -155,7 +155,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   for (const reading of sorted) {
     const atMs = timeOf(reading);
     latest.set(reading.node, reading);
-    // Prometheus scrapes nodes at different times, so start only once every node has a scrape.
+    // Prometheus scrapes nodes at different times, so count only once every node read at the start has a scrape.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = observationOf(atMs, shown, options);
@@ -258,7 +258,7 @@ export const LONGEST_PIECE_MS = HOUR_MS;
 /** Length of the shortest part of a gap that is tried if responses for longer parts are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns a gap's next part, at most `lengthMs` long and within one month. One query reads its samples in (fromMs, toMs]. */
+/** Returns a gap's next part, at most `lengthMs` long and within one month. One query reads the samples of this part, in (fromMs, toMs]. */
 export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }

@@ -131,7 +131,7 @@ async function readReports(
   const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
   if (only === undefined) return [];
-  // Targets are identified by `up` and the process start time, which come from the previous query here.
+  // Targets are identified by `up`, which this query doesn't read, so add an `up` series with the labels from the previous query.
   const known = { name: "up", labels: own, points: [] };
   const series = [known, ...(await query(only.selector))];
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
@@ -232,9 +232,9 @@ interface Chunk extends SelectorOf {
 const MAX_SHARES = 4;
 
 /**
- * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
- * time. If a response is too large, its query stays split in two until the process ends. A single target may use only its share of
- * {@link MAX_SHARES}, so that a target with too many series does not block the others.
+ * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same time. If a
+ * response is too large, its query stays split in two until the process ends. A query for a single target may use only that target's part
+ * of the limits (see {@link MAX_SHARES}), so that a target with too many series does not block the others.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;

@@ -23,12 +23,12 @@ const UP = "up";
 const PROCESS_START = "process_start_time_seconds";
 const RESPONSES = "app_oracle_responses";
 
-/** The metrics that reveal which targets exist, and which every query therefore includes. */
+/** Metrics that every query includes, because they reveal which targets exist. */
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the target that has these labels and whose metric names `isOwn` accepts. Returns undefined if there is no such target.
- * Throws {@link SourceError} if there are several targets, because their counts would be added up.
+ * Finds the target that has these labels and a metric whose name `isOwn` accepts. Returns undefined if there is no such target. Throws
+ * {@link SourceError} if there are several targets, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -56,8 +56,8 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. Both metrics have only the
- * target's labels. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
+ * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. These two metrics have no labels
+ * other than the target's. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
  * the labels of the process start time, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
@@ -116,7 +116,7 @@ function pageLabels(
 }
 
 /**
- * Drops scrapes that lack a call series contained in an earlier scrape of the same process. A query may read a scrape while
+ * Drops scrapes that lack a series of call counts that an earlier scrape of the same process contains. A query may read a scrape while
  * Prometheus is still storing it, and missing series would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {

@@ -73,7 +73,7 @@ function parseSampleValue(text: string): number {
   throw new LineSyntaxError(text === "" ? "missing value" : `"${clip(text)}" is not a number`);
 }
 
-/** Parses the label list in braces. Returns the labels, a quoted metric name among them, and the position after the closing brace. */
+/** Parses the label list in braces. Returns the labels, the quoted metric name if the list has one, and the position after the brace. */
 function parseBraces(line: string, from: number) {
   const labels = new Map<string, string>();
   let quoted: string | undefined;
@@ -173,7 +173,7 @@ export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives a page's samples in page order. */
 interface PrometheusSink {
-  /** Returns true if a metric's lines must be valid. Invalid lines of other metrics are skipped. If absent, all lines must be valid. */
+  /** Returns true if a metric's lines must be valid; without this function, all must be. Invalid lines of other metrics are skipped. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
@@ -189,9 +189,9 @@ export interface PageLimits {
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
- * arrive in chunks of any size. The parser ignores comments, and skips invalid lines of metrics that the sink does not need, such
- * as native histograms. It runs in linear time and buffers at most one line. After an error, the parser must not be used again.
+ * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may arrive in
+ * chunks of any size. The parser ignores comments, and skips invalid lines of metrics that the sink does not need, such as native
+ * histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used again.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // Samples and comments never begin with "<", but web pages do. A wrong URL often leads to one, so report it with its own error.
+    // Samples and comments never begin with "<", but web pages do. A wrong URL often leads to a web page, which gets its own error.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;

@@ -27,7 +27,7 @@ export interface BacktestOptions {
   readonly intervalMs: number;
 }
 
-/** As in the watchdog, polls at most this many intervals apart count as uninterrupted. */
+/** As in the watchdog, polls at most this many intervals apart do not interrupt an alert's `for` time. */
 const GAP_POLLS = 3;
 
 /**
@@ -83,8 +83,8 @@ const NOBODY = {
 };
 
 /**
- * Merges the results from counts and from events, oldest first. During an event, only the event's polls are used; each also gets
- * the latest results from counts.
+ * Merges the results of rules about counts and of rules about events, oldest first. During an event, only the event's polls are used, and
+ * each of these polls also gets the latest results of the rules about counts.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -119,7 +119,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** The kind of ledger event behind each input. */
+/** The kind of ledger event for each value of a condition's `past` field. */
 const EVENT_OF = { halts: "halt", gaps: "gap" } as const;
 
 function pollsOfEvents(
@@ -135,7 +135,7 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // If a gap contains a watchdog start, evaluate it only from there on, because a stopped watchdog does not poll.
+      // If a gap contains a watchdog start, evaluate the gap only from that start on, because a stopped watchdog does not poll.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });

@@ -18,7 +18,7 @@ import { paymentText, paymentView } from "../policy/payment-texts.ts";
 import type { ChainFacts, ValidatorData } from "./validator-data.ts";
 import { countdownText, countdownView, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
-/** Encodes the facts for `GET /api/report-data`, with integers as decimal strings and times in ms. */
+/** Encodes facts about a validator's chain for `GET /api/report-data`, with integers as decimal strings and times in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
     ...(payments === undefined ? {} : { payments: payments.map((one) => z.encode(storedPayment, one)) }),
@@ -104,7 +104,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the chain facts in a report's JSON. `facts` is undefined if they come from a watchdog that is too old to send them. */
+/** Encodes the chain facts for a report's JSON output. `facts` is undefined if they come from a watchdog that is too old to send them. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {

@@ -11,7 +11,7 @@ import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts"
 import type { ValidatorData } from "./validator-data.ts";
 import { percentOrNull, formatRate } from "../policy/reward-tier.ts";
 
-/** Creates the report for `forecast`: how the month will end, how far away each boundary is, and whether rotation is near. */
+/** Creates the report for `forecast`: how the month will end, how many misses are left, and whether validators may be rotated out. */
 export function forecastReport(validators: readonly ValidatorData[]): Report {
   const rows = validators.map(({ ledger, assessment }) => forecastCells(ledger.validator, assessment));
   return {

@@ -118,12 +118,12 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
 /** Titles of the two table columns that {@link headroomCells} fills. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
-/** Formats the distance to both boundaries, or "–" while it is unknown. */
+/** Formats how many misses each boundary still allows, or "–" while this is unknown. */
 export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
   return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
 }
 
-/** Formats the distance to a boundary, such as "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
+/** Formats the outage and misses that a boundary still allows, such as "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -149,7 +149,7 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: DataRange)
   );
 }
 
-/** Maximum length of a shift for which minutes are read, because older minutes are not stored. */
+/** Maximum length of a shift whose counts are read by minute, because counts per minute are not stored for longer. */
 const MINUTES_MS = 12 * HOUR_MS;
 
 /** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
@@ -158,7 +158,7 @@ function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: DataRange): read
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Returns the incidents that end during the shift, including their parts before the shift. */
+/** Returns the incidents that overlap the shift, each from its own start, and the shift's scattered bad blocks. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: DataRange): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -177,7 +177,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** Maximum number of bars for a shift's misses. A bar covers at least the time span of one rollup. */
+/** Maximum number of bars in the chart of a shift's misses. A bar covers at least a minute or, in long shifts, an hour. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

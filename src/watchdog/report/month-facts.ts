@@ -35,7 +35,7 @@ export interface MonthFacts {
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** The pay by curve, with the policy's boundaries and as if all blocks were signed. */
+  /** The pay under each reward curve, with the policy's boundaries and assuming that the validator signed all blocks. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
@@ -49,7 +49,7 @@ export interface MonthFacts {
   readonly alerts: readonly AlertEpisode[];
   /** The payment for the month; absent if the watchdog did not search for it. */
   readonly payment?: Payment;
-  /** The rate from each source that has counted blocks. */
+  /** The success rate according to each ledger source that has counted blocks. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
@@ -72,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Don't use minutes for a finalized month. They are deleted after 12 hours, which would change the facts.
+  // Don't use counts per minute for a finalized month, because their deletion after 12 hours would change the facts.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -124,7 +124,7 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Explains in one sentence each what would have changed the month's tier. */
+/** Returns one sentence for each change to the month's results that would have changed its tier. */
 export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];

@@ -44,8 +44,8 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
 }
 
 /**
- * Returns a predicate for validators whose comparison with others belongs in the month's report. It describes the present, so only
- * the current month's report contains it.
+ * Returns a predicate for validators whose comparison with others belongs in the month's report. The comparison describes the present, so
+ * only the current month's report contains it.
  */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
@@ -89,7 +89,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** Explains which of the table's pay columns applies. */
+/** Names each policy's source and curve. The curve shows which of the table's pay columns applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;

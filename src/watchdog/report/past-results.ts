@@ -10,7 +10,7 @@ import type { NodeObservation } from "../sources/observation.ts";
 import { type DataRange, within } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** The conditions' results at a time in the past, by name. */
+/** The conditions' results at a time in the past, by condition name. */
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
@@ -28,8 +28,8 @@ const NOT_READ = {
 } as const;
 
 /**
- * Evaluates the rules that depend on counts, at the end of each hour that has blocks. If a result changes during an hour,
- * evaluates the rules every five minutes, with the hour's blocks spread evenly over the hour.
+ * Evaluates the rules about counts at the end of each hour that has blocks. If a result changes during an hour, evaluates the rules every
+ * five minutes, with the hour's blocks spread evenly over the hour.
  */
 export function evaluateCounts(
   data: ValidatorData,
@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules that depend on a halt or gap, at the polls that would have seen it: one every `intervalMs`, from the event's
- * start until `afterMs` after its end.
+ * Evaluates the rules about halts or gaps at the polls that would have seen the event. These polls take place every `intervalMs`, from the
+ * event's start until `afterMs` after its end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -124,7 +124,7 @@ const SILENT_NODE: NodeObservation = {
   egress: new Map(),
 };
 
-/** Creates the input from a poll that saw only these nodes. */
+/** Creates the conditions' input from a poll that observed these nodes but not their chain. */
 function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObservation[]): ConditionInput {
   const chain = { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN };
   return {
@@ -139,8 +139,8 @@ function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObserva
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Creates a function that returns the ledger as it was at an earlier time. `hours` contains all hours of the months in question and
- * the three days before. Minutes are not stored long enough, so each hour's blocks are spread evenly over the hour.
+ * Creates a function that returns the ledger as it was at an earlier time. `hours` contains the hourly counts of the evaluated months and
+ * of the three days before. Counts per minute are not stored long enough, so each hour's blocks are spread evenly over the hour.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();
@@ -198,7 +198,7 @@ function coveredFromMs(hours: readonly Rollup[], month: Month): MonthRecord["cov
   return hours.find(({ startMs }) => startMs >= fromMs)?.startMs ?? fromMs;
 }
 
-/** Returns the part of an hour that falls within [fromMs, toMs). */
+/** Cuts an hour's rollup to [fromMs, toMs), with its counts reduced in proportion. */
 function partOf(hour: Rollup, fromMs: number, toMs: number): Rollup {
   const { startMs, counts, estimated } = hour;
   if (fromMs <= startMs && startMs + HOUR_MS <= toMs) return hour;

@@ -86,8 +86,8 @@ export function createReportService(
 }
 
 /**
- * Returns the scheduled time of a report that may have been missed while the watchdog was not running; the delivery log prevents a
- * second delivery. Undefined without a folder, because past deliveries are then unknown, and for daily reports before the first
+ * Returns the scheduled time of a report that may have been missed while the watchdog was not running; the delivery log prevents a second
+ * delivery. Returns undefined if no folder is configured, because past deliveries are then unknown, and for daily reports before the first
  * delivery.
  */
 function missedBefore(
@@ -112,7 +112,7 @@ function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly 
   ];
 }
 
-/** Calls `publish` until everything has been sent; never rejects. */
+/** Calls `publish` until everything has been sent, at most {@link MAX_TRIES} times; never rejects. */
 async function publishUntilDone(
   publish: () => Promise<boolean>,
   { clock, random, logger }: ReportServiceDeps,
@@ -134,8 +134,8 @@ async function publishUntilDone(
 }
 
 /**
- * Returns a function that creates due reports and delivers all undelivered reports. It resolves with true if no undelivered reports
- * are left.
+ * Returns a function that creates due reports and delivers all undelivered reports. The function resolves with true if no undelivered
+ * reports are left.
  */
 export function createPublisher(
   config: ReportsConfig,

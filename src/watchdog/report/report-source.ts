@@ -18,8 +18,8 @@ interface ReportedWatchdog {
 }
 
 /**
- * Creates a running watchdog's source of report data. It reads recent counts from memory. If `stateDir` is given, older counts come from
- * the state file, which contains the last 400 days by hour.
+ * Creates a running watchdog's source of report data. The source reads recent counts from memory. If `stateDir` is given, older counts come
+ * from the state file, which contains the last 400 days by hour.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -106,7 +106,7 @@ export function createWatchdogReports(
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** Combines an alert's record with its current state into an episode for reports. */
+/** Combines the record of a fired alert with the alert's current state, for use in reports. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

@@ -92,7 +92,7 @@ function missedText({ ledger, assessment }: ValidatorData): string {
 }
 
 /**
- * Returns "problem" if there is a known problem, even if other facts are unknown. Otherwise, returns "unseen" if anything is
+ * Returns "problem" if there is a known problem, even if other facts are unknown. Returns "unseen" if no problem is known but any fact is
  * unknown.
  */
 function statusOutcome(now: OracleNow): ReportOutcome {
@@ -109,7 +109,7 @@ export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutc
   return rates.every(({ assessment }) => isPaidInFull(assessment)) ? "fine" : "problem";
 }
 
-/** Returns false if full pay is lost or unlikely, as on the page. A month that is too young to tell counts as paid. */
+/** Returns false if full pay is lost or unlikely, by the page's rule. A month with too few blocks is treated as paid in full. */
 function isPaidInFull(assessment: Assessment): boolean {
   return boundaryState(assessment, "full") !== "lost" && (expectedTier(assessment) ?? "full") === "full";
 }
@@ -120,7 +120,7 @@ function pollText({ polledAtMs, nowMs }: OracleNow): string {
   return `Last poll: ${formatTime(polledAtMs)} UTC${stale}.`;
 }
 
-/** Explains what to do while the state is not stored. */
+/** Explains what to do while the watchdog cannot store its state. */
 function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   return paragraph(
     storeProblem &&
@@ -226,7 +226,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert without a firing cause, and all alerts that it causes directly or indirectly. */
+/** A firing alert that no other firing alert causes, and all alerts that it causes directly or indirectly. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];

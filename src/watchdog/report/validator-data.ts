@@ -67,6 +67,6 @@ export interface ValidatorData {
   readonly pending?: readonly Readonly<z.output<typeof pendingAlert>>[];
   /** Other facts about the chain; absent if an older watchdog does not report them. */
   readonly chain?: ChainFacts;
-  /** The standing as of the last poll; absent if the chain is not read or an older watchdog does not report it. */
+  /** Jail state, signing window and comparisons at the last poll; absent if no chain is read or an older watchdog does not send them. */
   readonly standing?: Standing;
 }

@@ -18,7 +18,7 @@ const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
 /** REST paths for the chain's prices: the first for deployed chains, the second for newer oracle modules. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader for a chain's REST and RPC sources. If the target has no chain, all these sources are "not-configured". */
+/** Creates a reader for a chain's REST and RPC sources. If no chain is configured, these sources are all "not-configured". */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -99,8 +99,8 @@ function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
 }
 
 /**
- * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. The binary search over
- * heights takes about 4 reads after one poll interval, and 15 after six hours.
+ * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. The binary search over heights
+ * reads about 4 blocks if the last poll was one interval ago, and 15 if it was six hours ago.
  */
 async function findMonthEdge(
   latest: Block,
@@ -130,8 +130,8 @@ async function readRevenue(
   const reading = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return reading;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  // Ignore the chain's error, because the parameters are known anyway. It returns 400 for a validator without blocks in the period,
-  // and 500 while it lacks the price needed to compute payments.
+  // Return the parameters even if the statistics fail. The chain returns 400 for a validator without blocks in the period, and 500 while it
+  // lacks the price needed to compute payments.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
   return stats === undefined ? reading : { ...reading, stats: toRevenueStats(stats) };
 }

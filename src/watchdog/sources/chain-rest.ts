@@ -15,8 +15,8 @@ export interface Rest {
   /** Requests a path that one of the chain's modules serves. Rejects with code `absent` if the chain lacks the module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
   /**
-   * Requests the paths in turn and returns the response of the first one that exists. Rejects with code `absent` if the chain has
-   * none of the modules.
+   * Requests the paths in turn and returns the response of the first path that exists. Rejects with code `absent` if the chain has none of
+   * the modules.
    */
   readonly ofAnyModule: (
     paths: readonly string[],
@@ -63,8 +63,8 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
 const NOT_FOUND = 5;
 
 /**
- * Returns true if a response shows that the chain lacks the requested module, because the path or the service behind it does not
- * exist. A missing item in an existing module does not count.
+ * Returns true if a response shows that the chain lacks the requested module, because the path or the service behind it does not exist.
+ * Returns false if only an item in the module is missing.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;

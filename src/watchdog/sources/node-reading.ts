@@ -21,8 +21,8 @@ const LATENCY = "app_oracle_response_latency";
 /** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = "app_report_status_per_validator";
 /**
- * Matches CometBFT's metrics for the latest block height. Their prefix is the namespace under [instrumentation] in config.toml, by default
- * `cometbft` (formerly `tendermint`).
+ * Matches CometBFT's metrics for the latest block height. The prefix of their names is the namespace under [instrumentation] in
+ * config.toml, by default `cometbft` (formerly `tendermint`).
  */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
@@ -61,7 +61,7 @@ export function isNodeFamily(name: string): boolean {
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 interface NodeReadingOptions {
-  /** Selects the chain if the page contains several. */
+  /** Selects the chain whose metrics are read if the page contains several chains. */
   readonly chainId?: string | undefined;
   /** Selects the validator whose vote extensions are read, because the page has series for all validators and pairs. */
   readonly consensusAddress?: string | undefined;
@@ -75,7 +75,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** Returns true for metrics about oracle votes. At least one of them exists once the node has voted with any result. */
+/** Returns true for metrics about oracle votes. A node that has voted, with any result, exports at least one of these metrics. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }
@@ -83,8 +83,8 @@ function isVoteMetric(name: string): boolean {
 const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
 /**
- * Creates a reader of one node's metrics page. From page to page, it compares all validators' votes for one pair, chosen on the
- * first page, because all pairs of a large validator set would be thousands of series. Throws {@link SourceError}.
+ * Creates a reader of one node's metrics page. The reader compares successive pages' vote counters of all validators for only one pair,
+ * chosen on the first page, because all pairs of a large validator set would be thousands of series. Throws {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,
@@ -199,7 +199,7 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** Counts the validator's vote extensions, using the pair with the most prices as the number of votes with any price. */
+/** Counts the validator's vote extensions. The pair with the most prices supplies the number of votes with any price. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);

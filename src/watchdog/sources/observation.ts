@@ -37,7 +37,7 @@ export interface Observation {
   /** The nodes in configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** How far this machine's clock, and thus `atMs`, can be trusted; absent if fully. */
+  /** Whether this machine's clock, and thus `atMs`, can be trusted; absent if the clock is fully trusted. */
   readonly clock?: ClockView;
   /** `Date` headers of the sources' responses; absent if there were none. */
   readonly dates?: readonly Witness[];
@@ -87,12 +87,12 @@ export interface NodeObservation {
   readonly name: string;
   readonly metrics: Seen<NodeReading>;
   readonly prices: Seen<PricesReading>;
-  /** The kind of the page on the oracle metrics port. A refused connection is normal: current nodes and sidecars do not serve this page. */
+  /** Which program serves the oracle metrics port. A refused connection is normal: current nodes and sidecars do not serve this page. */
   readonly oracleMetrics: Seen<OracleReading>;
   readonly sidecar: Seen<SidecarReading>;
-  /** The node's gRPC server, from which the sidecar reads its market map. */
+  /** The connection to the node's gRPC server, from which the sidecar reads its market map. */
   readonly grpc: Seen<Reached>;
-  /** Outbound connections by "host:port"; empty if none are configured. */
+  /** The tested outbound connections by "host:port"; empty if none are configured. */
   readonly egress: ReadonlyMap<string, Seen<Reached>>;
 }
 
@@ -107,7 +107,7 @@ export interface NodeReading {
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
-  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
+  /** Why the page of a node with voting power does not show whether it votes; `success` and `failure` are then 0. */
   readonly votesUnseen?: string;
   /** Number of unreadable lines of metrics that are not needed; absent if there were no such lines. */
   readonly skippedLines?: number;
@@ -135,8 +135,8 @@ export interface NodeReading {
   /** The watched validator's vote extensions that were found in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /**
-   * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only if
-   * the page was scraped. `pair` is spelled as on the node's page, for example "btc/usd".
+   * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Absent if the metrics
+   * come from Prometheus. `pair` is spelled as on the node's page, for example "btc/usd".
    */
   readonly votes?: { readonly pair: string; readonly byValidator: ReadonlyMap<string, VoteReports> };
   /** The validator's votes compared with all other validators' votes. */
@@ -181,7 +181,7 @@ export interface PricesReading {
   readonly url: string;
 }
 
-/** The program whose metrics the oracle metrics page shows. Old nodes serve this page, but sidecars do not. */
+/** The program whose metrics the oracle metrics page shows. By default, only old nodes serve such a page. */
 export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
@@ -219,8 +219,8 @@ export interface ProviderReading {
 }
 
 /**
- * The part of an observation that is read from the chain over REST (the head also over RPC). Reading each field can fail independently.
- * Fields of sources that are not configured may be absent.
+ * The part of an observation that is read from the chain over REST, or for `head` also over RPC. Each field can fail on its own. Fields of
+ * sources that are not configured may be absent.
  */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
@@ -228,7 +228,7 @@ export interface ChainObservation {
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueReading>;
   readonly upgrade?: Seen<UpgradeReading>;
-  /** The result of searching for last month's payment. Absent or "not-configured" if there is nothing to search for. */
+  /** The result of searching for last month's payment; absent or "not-configured" if there is nothing to search for. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersReading>;

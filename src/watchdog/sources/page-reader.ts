@@ -24,8 +24,8 @@ export interface Page {
   /** The server's clock, read from the `Date` header with a resolution of one second. */
   readonly clockMs?: number;
   /**
-   * The target of a redirect: for a redirect status, where the response points; otherwise, where a followed redirect led. This URL
-   * contains no credentials or query.
+   * The target of a redirect, without credentials and query: the URL that the response points to if `status` is a redirect, and otherwise
+   * the URL to which a followed redirect led.
    */
   readonly redirect?: string;
 }
@@ -106,8 +106,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the endpoint's headers to each request. If such a request is redirected, only the target's host is
- * reported, because the path may contain a key.
+ * Returns a reader that adds the endpoint's headers to each request. If a request for a path below the endpoint's URL is redirected,
+ * `redirect` is only the target's origin, because the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -200,7 +200,7 @@ export interface MetricsPageOptions {
   readonly maxBytes: number;
   /** Returns true for metrics whose lines must be valid. */
   readonly needs: (metric: string) => boolean;
-  /** Returns true for the samples to return; by default all samples. */
+  /** Returns true for each sample that the caller wants; by default, the caller gets all samples. */
   readonly wants?: (sample: Sample) => boolean;
 }
 

@@ -19,7 +19,7 @@ export function toRevenueParams(root: JsonField): RevenueParams {
   };
 }
 
-/** Parses the response from `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
+/** Parses the response from `/neutron/revenue/validator_stats`. The chain's field names spell "committed" as "commited". */
 export function toRevenueStats(root: JsonField): RevenueStats {
   const stats = root.member("stats").required();
   const info = stats.member("validator_info").required();

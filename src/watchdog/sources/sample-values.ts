@@ -50,8 +50,8 @@ export function requireTimeMs({ name, value }: Sample): number {
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
- * Returns when a process started, in ms, or undefined if the value is implausible. In a sandbox that hides the kernel's boot time,
- * the value is 0 or the seconds since boot. This is not an error, because the start time is only a hint.
+ * Returns when a process started, in ms, or undefined if the value is implausible. In a sandbox that hides the kernel's boot time, the
+ * value is 0 or the seconds since boot. An implausible value is not an error, because the start time is only a hint.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;

@@ -31,7 +31,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // Report only the first unreachable target, because all targets share one source.
+  // Report only the first unreachable outbound target, because all outbound targets share the source `egress`.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,

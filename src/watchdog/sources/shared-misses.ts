@@ -18,8 +18,8 @@ interface Commit {
 }
 
 /**
- * Creates a function to be called with each poll's latest commit and the validators that did not sign it. It returns how many
- * others missed at least half of the commits that `own` missed among the last ten or, if `own` missed none, half of all ten.
+ * Creates a function that counts the other validators that missed at least half of the recent commits that `own` missed or, if `own` missed
+ * none, at least half of all recent commits. Call the function with each poll's latest commit and the members of the set.
  */
 export function createCommitTracker(
   own: string,
@@ -62,8 +62,8 @@ type VotesByValidator = NonNullable<NodeReading["votes"]>["byValidator"];
 type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
- * Creates a function that compares the votes of `own` in the last half minute with the other validators' votes. Call the function
- * with every reading of the vote counters. A vote without a price for the pair is a miss, and a lower counter has been reset to zero.
+ * Creates a function that compares the votes of `own` in the last half minute with the other validators' votes. Call the function with
+ * every reading of the vote counters. A vote without a price for the pair is a miss, and a counter that fell was reset to zero.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
@@ -111,7 +111,7 @@ function compareVotes(own: string, before: VotesByValidator, now: VotesByValidat
   };
 }
 
-/** Ranks a share among the other validators' shares, without rounding. Returns undefined if there are no other validators. */
+/** Ranks a validator's share of good blocks or votes among others, without rounding. Returns undefined if there are no other validators. */
 export function comparePeers(
   own: Share,
   others: readonly Share[],

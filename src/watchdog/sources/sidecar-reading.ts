@@ -59,8 +59,8 @@ function isOracleMetric(name: string): boolean {
 }
 
 /**
- * Tells by its content whether the page on the oracle metrics port belongs to an old node or to a sidecar, whose metrics some
- * operators move to this port. Throws {@link SourceError} for any other page.
+ * Determines whether the page on the oracle metrics port belongs to an old node or to a sidecar. Some operators move a sidecar's metrics to
+ * this port. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OracleReading {
   if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
@@ -173,8 +173,8 @@ const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order. If the configured URL has a path, it comes first. The known paths follow, either below the
- * configured URL or, if that URL ends with "/prices", next to it.
+ * Returns the URLs to try, in order. A configured URL that has a path comes first. The known paths follow, either below the configured URL
+ * or, if that URL ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const { href, pathname } = new URL(configured);
@@ -196,8 +196,8 @@ export function createPricesReader(configured: string | undefined, read: PageRea
 }
 
 /**
- * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if that response
- * contains no prices, or if all responses are 404.
+ * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if the parsed response contains no
+ * prices, or if all responses are 404.
  */
 async function readPrices(
   urls: readonly string[],

@@ -18,12 +18,12 @@ import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts"
 
 const STAKING = "/cosmos/staking/v1beta1";
 
-/** The parameters are read again after this time. They rarely change, because only governance can change them. */
+/** The slashing parameters are read again after this time; they rarely change, because only governance can change them. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
- * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info and
- * jail state at each call. If the chain has no slashing module, it is asked again after ten minutes. Throws {@link SourceError}.
+ * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info and jail
+ * state at each call. If the chain has no slashing module, the reader asks again after ten minutes. Throws {@link SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
@@ -146,9 +146,9 @@ interface PastWindow {
 }
 
 /**
- * Creates a function to be called with each reading of the signing info. It returns the growth of missed blocks over the last
- * minute or the last five minutes, whichever is faster, or undefined until one of these periods has ten blocks. Earlier readings
- * are discarded when a window starts over.
+ * Creates a function that returns the growth of missed blocks over the last minute or the last five minutes, whichever is faster, or
+ * undefined until one of these periods has ten blocks. Call the function with each reading of the signing info. When a signing window
+ * starts over, earlier readings are discarded.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let past: readonly PastWindow[] = [];
@@ -209,7 +209,7 @@ export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   };
 }
 
-/** Reads a number of blocks or a height. */
+/** Reads a number of blocks or a height. Throws the field's error if the number is negative or not an integer. */
 export function asCount(field: JsonField): bigint {
   const count = field.asInt64();
   if (count < 0n) throw field.error(field.path, "zero or more");

@@ -53,8 +53,8 @@ export function createStandingReader(
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
-     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set that the previous call
-     * read, so that no poll waits for both reads, and the first call has no others to compare with.
+     * `block` is the latest block, or undefined if it cannot be read. The comparison uses the set that the previous call read, so that the
+     * set and the other validators' data can be read in parallel. The first call therefore compares nothing.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -94,7 +94,7 @@ function createSetReading(
   };
 }
 
-/** Reads the latest set page by page, with all pages at one height. */
+/** Reads the latest validator set page by page, with all pages at the same height. */
 async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Member[]> {
   const members: Member[] = [];
   let set = "latest";
@@ -129,9 +129,9 @@ const RETRY_MS = MINUTE_MS;
 const MAX_AGE_MS = HOUR_MS;
 
 /**
- * Creates a reader that compares all validators in the set by their signing infos and by the revenue module's statistics. It reads
- * every ten minutes, or one minute after a failure, and otherwise returns the last reading. If that is older than an hour, it
- * throws {@link SourceError}.
+ * Creates a reader that compares all validators in the set by their signing infos and by the revenue module's statistics. The reader
+ * requests them every ten minutes, or one minute after a failure, and otherwise returns the last reading. If the last reading is older than
+ * an hour, the reader throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -243,7 +243,7 @@ async function comparePay(
   return [of("blocks"), of("votes")];
 }
 
-/** Parses one validator's entry in the response from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
+/** Parses one validator's entry in the response from `/neutron/revenue/validators_stats`. The field names spell "commited" with one t. */
 function toPayShares(stats: JsonField) {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));

@@ -26,9 +26,7 @@ export interface MissGrowth {
   readonly missed: bigint;
   /** The number of blocks, which is greater than zero. */
   readonly blocks: bigint;
-  /**
-   * True if the last ten or more blocks show no growth, i.e. if no more misses enter the window than leave it. Absent if unknown.
-   */
+  /** True if the last ten or more blocks show no growth, i.e. if no more misses enter the window than leave it; absent if unknown. */
   readonly isOver?: boolean;
 }
 
@@ -41,7 +39,7 @@ export interface SlashingReading {
   readonly isJailed?: boolean;
   /** Consensus address of the operator's current key if it differs from the configured one; absent if equal or unknown. */
   readonly rotatedTo?: string;
-  /** The faster of the growths over the last minute and the last five minutes; absent if there are too few readings. */
+  /** Growth over the last minute or the last five minutes, whichever is faster; absent if there are too few readings. */
   readonly growth?: MissGrowth;
   /** Values for the command that releases the validator; absent unless the validator is jailed. */
   readonly unjail?: UnjailTerms;
@@ -62,8 +60,8 @@ export interface SharedMisses {
   /** Number of commits or votes in the comparison. */
   readonly seen: number;
   /**
-   * Number of compared commits or votes that the validator missed. If 0, the other validators are compared over all `seen` commits
-   * or votes.
+   * Number of compared commits or votes that the validator missed. If this validator missed none, the others are compared over all `seen`
+   * commits or votes.
    */
   readonly missed: number;
   /** Number of other validators in the set. */
@@ -76,7 +74,7 @@ export interface SharedMisses {
 
 /**
  * The counts by which validators are compared. "signing": blocks signed in the signing window. "blocks" and "votes": the counts on which
- * the chain bases its payments. If these are unknown, "votes" uses a node's counters.
+ * the chain bases its payments. If the chain's counts are unknown, "votes" uses a node's vote counters.
  */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
@@ -109,6 +107,6 @@ export interface Share {
 export interface PeersReading {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];
-  /** For each missing measure, a sentence without a trailing period that explains why. */
+  /** Sentences without trailing periods that explain why comparisons by some measures are missing. */
   readonly notes: readonly string[];
 }

@@ -59,7 +59,7 @@ export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "modu
   readonly rest: string;
   /** If there are several REST endpoints, all of them in order of preference. */
   readonly fallbacks?: readonly Endpoint[];
-  /** CometBFT RPC URL of one of the chain's nodes. Without it, payments are not searched for and block times come from REST alone. */
+  /** CometBFT RPC URL of one of the chain's nodes. Without this URL, payments are not searched for and block times come only from REST. */
   readonly rpc?: string;
   /** The pairs whose price is read from the chain, such as "BTC/USD". */
   readonly pairs: readonly string[];

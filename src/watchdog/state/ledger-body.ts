@@ -19,7 +19,7 @@ const baseline = z.object({
   processStartMs: z.number().exactOptional(),
   atMs: z.number(),
 }) satisfies z.ZodType<Baseline>;
-// Older versions stored only the last reading of a conflict, and treated every new process as a second node.
+// Older versions stored only the last reading of a conflict between two nodes, and treated every new process as a second node.
 const conflict = z
   .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
   .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));

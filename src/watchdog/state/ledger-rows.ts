@@ -81,7 +81,7 @@ const missRow = z
   );
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Hours are stored for this long; days are stored forever. */
+/** Hourly counts are stored for this long, and daily counts forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
 /** Reads all validators' ledgers, with all months but only the recent rollups and events that are kept in memory. */
@@ -251,7 +251,7 @@ function writePeriods(
       source,
       ...values,
     );
-  // Delete months that the ledger has dropped, because only a wrong clock had dated blocks in them.
+  // Delete months that the ledger has dropped, in which only a wrong clock had dated blocks.
   for (const name of before.months.keys())
     if (!rollups.months.has(name)) remove("ledger_months", "month = ?", name);
   const month = prepared(

@@ -14,7 +14,7 @@ export const MIGRATIONS: readonly string[] = [
      id INTEGER PRIMARY KEY CHECK (id = 1), phase TEXT NOT NULL, since_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;
    CREATE TABLE IF NOT EXISTS notices (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
-  // From version 1, which had a single alert, "all-prices-missing", with severity "critical".
+  // Migrates from version 1, which had a single alert, "all-prices-missing", with severity "critical".
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, phase TEXT NOT NULL, since_ms INTEGER NOT NULL, last_active_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;
@@ -23,7 +23,7 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE mark RENAME TO baseline;
    ALTER TABLE notices RENAME TO notifications;
    UPDATE notifications SET body = json_set(body, '$.severity', 'critical');`,
-  // From version 2, which had one unnamed validator and a webhook as its only receiver. Every firing alert had sent a notification.
+  // Migrates from version 2, which had one unnamed validator and only a webhook as receiver, and notified about every firing alert.
   `CREATE TABLE alert_states (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
    CREATE TABLE silences (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
    CREATE TABLE outbox (position INTEGER PRIMARY KEY, channel TEXT NOT NULL, body TEXT NOT NULL) STRICT;
@@ -47,7 +47,7 @@ export const MIGRATIONS: readonly string[] = [
        'cost', json_object('blocks', '0')))) ELSE '{}' END) FROM alerts;
    DROP TABLE alerts;
    DROP TABLE notifications;`,
-  // From version 3, which had one validator with one node, and counts by month only.
+  // Migrates from version 3, which had one validator with one node, and counts by month only.
   `CREATE TABLE ledgers (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
    INSERT INTO ledgers SELECT 'default', json_object('chainId', chain_id, 'sources', json_object('calls', json_object(
      'tracks', json_object('node', json_object('baseline', json_object('chainId', chain_id,
@@ -74,23 +74,23 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE alert_history (
      validator TEXT NOT NULL, alert TEXT NOT NULL, since_ms INTEGER NOT NULL, body TEXT NOT NULL,
      PRIMARY KEY (validator, alert, since_ms)) STRICT, WITHOUT ROWID;`,
-  // From version 5, which did not store poll histories.
+  // Migrates from version 5, which did not store poll histories.
   `CREATE TABLE trails (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
-  // From version 6, which had no backfilled counts.
+  // Migrates from version 6, which had no backfilled counts.
   `ALTER TABLE ledger_months ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE ledger_months ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE ledger_months ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;`,
-  // From version 7, which did not store block ranges with misses.
+  // Migrates from version 7, which did not store block ranges with misses.
   `CREATE TABLE miss_ranges (
      validator TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, first_height INTEGER, last_height INTEGER,
      good INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (validator, from_ms)) STRICT, WITHOUT ROWID;`,
-  // From version 8, which did not search for payments.
+  // Migrates from version 8, which did not search for payments.
   `CREATE TABLE payments (
      validator TEXT NOT NULL, month TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (validator, month)) STRICT, WITHOUT ROWID;`,
-  // From version 9, which did not store the new id of a receiver that had moved.
+  // Migrates from version 9, which did not store the new id of a receiver that had moved.
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 

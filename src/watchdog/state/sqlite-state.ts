@@ -44,8 +44,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       createDatabaseFile(file);
       return openDatabase(file, open);
     });
-    // The file's content. Each save writes the differences from it. `stored` stays unchanged if a save fails, so the next save
-    // writes that save's differences too.
+    // Each save writes the state's differences from `stored`, which is the file's content. If a save fails, `stored` stays unchanged, so
+    // the next save also writes the failed save's differences.
     let stored = EMPTY_STATE;
     const load = (): WatchdogState => {
       stored = withFolderError(folder, () => readState(database));
@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // FULL makes committed transactions survive a power failure. NORMAL could lose the last ones in WAL mode.
+    // FULL makes committed transactions survive a power failure. In WAL mode, NORMAL could lose the last transactions.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -96,7 +96,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   }
 }
 
-/** Closes a database and ignores errors, because its disk may be gone. All saves have finished, so nothing is lost. */
+/** Closes a database. Ignores errors, because all saves have finished and the disk may be gone. */
 function closeQuietly(database: Database.Database): void {
   try {
     database.close();

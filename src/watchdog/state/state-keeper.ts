@@ -17,13 +17,13 @@ export interface StateKeeper {
   /** Replaces the current state and saves the new state. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, as changes that are confirmed to a user require. Returns undefined on
+   * Replaces the state only if the new state can be stored immediately, so that no change confirmed to a user is lost. Returns undefined on
    * success. If the state cannot be stored, returns the reason and leaves the state unchanged.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
   readonly problem: () => string | undefined;
-  /** Access to the state's deliveries for the delivery loops. */
+  /** Lets the delivery loops read and update the state's pending deliveries. */
   readonly outbox: Outbox;
   readonly moves: StoredMoves;
   /** Resolves at the next change of the state; rejects only on abort. */

@@ -72,8 +72,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the configured chain differs from the counted chain, for example after a network restart with a new chain
- * id. The previous chain's ledger stays available to reports as "NAME on CHAIN".
+ * Starts a new ledger if the configured chain differs from the ledger's chain, for example after a network restart with a new chain id. The
+ * previous chain's ledger stays available to reports as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);
@@ -91,9 +91,9 @@ export function onChain(state: WatchdogState, name: string, chainId: string | un
 }
 
 /**
- * Shifts the times in a state by `byMs` after the clock was corrected by this amount, so that ongoing periods last neither longer
- * nor shorter. Times that people have already seen, such as the starts of alerts and past events, stay unchanged. `nowMs` is the
- * time before the correction.
+ * Shifts the times in a state by `byMs` after the clock was corrected by this amount, so that the lengths of ongoing periods stay the same.
+ * Times that people have already seen, such as the starts of alerts and past events, stay unchanged. `nowMs` is the time before the
+ * correction.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift: Shift = (atMs) => atMs + byMs;
@@ -115,9 +115,8 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Shifts the alerts and poll histories of a process that ended with an untrusted clock, as if it had ended just now: the elapsed
- * time is unknown, and no alert must be extended by it. The ledger's times stay unchanged, because they come from the chain or are
- * the best known.
+ * Shifts the alerts and poll histories of a process that ended with an untrusted clock, as if it had ended just now: the elapsed time is
+ * unknown and must not extend any alert. The ledger's times stay unchanged, because they come from the chain or no better times are known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -133,7 +132,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Returns a copy in which each function in the second argument has changed the field of the same name, if present. */
+/** Returns a copy in which each function in `rules` has changed the field of the same name, if the field is present. */
 function changed<T extends object>(
   value: T,
   rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
@@ -169,8 +168,8 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // If the clock and not the chain dated the last blocks, move the checkpoint's time too. The ledger itself corrects blocks
-      // that were dated too late.
+      // If this machine's clock dated the last blocks instead of the chain, move the checkpoint's block time forward too. Never move it
+      // back, because the ledger itself corrects blocks that were dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
     },
@@ -225,12 +224,12 @@ function shiftAlert(alert: AlertState, shift: Shift): AlertState {
   });
 }
 
-/** Shifts a silence that has started, so that its duration stays the same. Returns a planned silence unchanged. */
+/** Shifts a silence in effect by the clock's correction, so that its remaining time stays the same. Planned silences stay unchanged. */
 function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
   return silence.startsAtMs <= nowMs ? changed(silence, { startsAtMs: shift, endsAtMs: shift }) : silence;
 }
 
-/** Shifts the recent end of a past alert, because the grace period of its consequences starts there. */
+/** Shifts the end of a recently ended alert, because the grace period of the alerts that it caused starts there. */
 function shiftPast(past: PastAlert, shift: Shift, nowMs: number): PastAlert {
   return past.resolvedAtMs === undefined || past.resolvedAtMs < nowMs - DAY_MS
     ? past

@@ -11,8 +11,8 @@ import { COMPONENT_SOURCES } from "./status-page-config.ts";
 export const SHOWN_DAYS = 90;
 
 /**
- * A day's state, based on the rate of the blocks with known results. The state is "good" at or above the full-reward boundary,
- * "weak" between the boundaries, and "bad" below both. The state is "unknown" if most of the day is unknown.
+ * A day's state, based on the rate of the blocks with known results. The state is "good" at or above the full-reward boundary, "weak"
+ * between the boundaries, and "bad" below both. The state is "unknown" if results are unknown for most of the day.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
@@ -24,7 +24,7 @@ export interface PublicDay {
   readonly state: DayState;
   /** Success rate of the blocks with known results; undefined if there are no such blocks. */
   readonly rate: SuccessRate | undefined;
-  /** Fraction of the day without known results, from 0 to 1; for today, of the time until now. */
+  /** Fraction of the day without known results, from 0 to 1; for today, the fraction of the time until now. */
   readonly unknownShare: number;
 }
 
@@ -89,7 +89,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
-/** Returns the fraction of a day that is before counting began or after the last reading. Today ends now. */
+/** Returns the fraction of a day that is before counting began or after the last reading. Today is cut off at `nowMs`. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;

@@ -246,7 +246,7 @@ interface PresentInput {
 }
 
 /**
- * Determines the current state. It is not operational if no node can be read, if there were no recent blocks, or while a critical
+ * Determines the current state. The state is not "operational" if no node can be read, if there were no recent blocks, or while a critical
  * alert is firing or pending. Alerts about the month's pay are ignored, because they do not describe the present.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {

@@ -24,7 +24,7 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names allowed in addition to the loopback names. Default: none on a loopback address, and any name on other addresses. */
+  /** Host names allowed in addition to the loopback names. By default, none on a loopback address, and any name on other addresses. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];

@@ -129,7 +129,7 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** Returns the cache key for a validator. It changes with each poll, each day and, once polls have stopped, each minute. */
+/** Returns the cache key for a validator. The key changes with each poll, each day and, once polls have stopped, each minute. */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -168,7 +168,7 @@ function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that returns the history before yesterday. It is cached for an hour, because backfills may change it. */
+/** Creates a function that returns the history before yesterday, cached for only an hour because backfills may change the history. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {

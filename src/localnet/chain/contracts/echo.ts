@@ -11,7 +11,7 @@ import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 
 /**
  * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
- * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message in
+ * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make the contract emit any sub-message. `sudo` returns the message in
  * the attribute `sudo`, `reply` returns nothing, and `query` returns the query message.
  */
 export const echo: wasm.ContractCode = {

@@ -115,7 +115,7 @@ const KV_RESULT = utf8("kv/");
 const KV_COUNT = utf8("kv-count/");
 const TRANSACTION = utf8("tx/");
 
-/** The stored setting of `set_failure`, which makes callbacks fail. */
+/** Reads and writes which callbacks the contract rejects, as set with `set_failure`. */
 const callbackFailures = {
   get: ({ storage }: wasm.ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;

@@ -31,7 +31,7 @@ export function byName<T>(
   };
 }
 
-/** Creates a response with these attributes, but without messages or data. */
+/** Creates a contract response that contains only attributes, without messages or data. */
 export function respond(attributes: Readonly<Record<string, string>>): wasm.ContractResponse {
   return {
     ...wasm.NO_RESPONSE,

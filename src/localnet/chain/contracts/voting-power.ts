@@ -37,7 +37,7 @@ export const votingPowerContract: wasm.ContractCode = {
 
 const execute = byName("ExecuteMsg", { sync: (scope, fields) => sync(scope, text(fields, "val_addr")) });
 
-/** Handles hooks that need no action, because other hooks report the same stake changes. */
+/** Ignores a hook, because other hooks report the same stake changes. */
 const ignore = (): void => undefined;
 
 const runHook = byName<void>("SudoMsg", {
@@ -77,8 +77,8 @@ function setBonded(scope: wasm.ContractScope, fields: JsonField, bonded: boolean
 }
 
 /**
- * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator's totals already include
- * new shares and still include shares that are being removed.
+ * Stores a delegation's shares and updates the validator. When the hook runs, the validator's totals already include added shares
+ * and still include removed shares.
  */
 function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -91,7 +91,7 @@ function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigi
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts tracking an existing validator. Reads all its delegations, and the caller's gas bounds this work. */
+/** Starts tracking an existing validator by reading all its delegations. The caller pays gas for each read. */
 function sync(scope: wasm.ContractScope, address: string): wasm.ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new wasm.ContractError(`${address} is followed already`);
@@ -133,7 +133,7 @@ function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
 
-// The functions below query the staking module.
+// The following functions query the staking module's gRPC service.
 
 const SERVICE = "/cosmos.staking.v1beta1.Query";
 /** Number of delegations per query response. */
@@ -161,7 +161,7 @@ interface Delegation {
   readonly shares: Dec18;
 }
 
-/** Yields all delegations to a validator, and queries them page by page. */
+/** Yields all delegations to a validator, which are queried page by page. */
 function* queryDelegations(scope: wasm.ContractScope, validatorAddr: string): IterableIterator<Delegation> {
   let key = new Uint8Array(0);
   do {
@@ -211,7 +211,7 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** Key prefix for the list of a delegator's validators, which includes former ones, because the history needs their shares. */
+/** Key prefix for a delegator's validators, including former validators, because past heights still count their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
 function sharesOf(delegator: string, validator: string): History<Dec18> {
@@ -268,18 +268,18 @@ function validatorsOf({ storage }: wasm.ContractScope, delegator: string): reado
   );
 }
 
-/** Returns the tokens that the shares are worth, rounded as in the staking module. */
+/** Returns how many of the validator's tokens the shares are worth, rounded as in the staking module. */
 function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): bigint {
   return truncateDec18(quoDec18(shares * tokens, all));
 }
 
-/** Returns the validator with these shares, and the tokens that they are worth, subtracted. */
+/** Subtracts shares, and the tokens that the shares are worth, from a validator's totals. */
 function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValidator {
   const tokens = validator.tokens - tokensOf(validator, shares);
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/** A stored value and its history. `get` returns the value at the end of the block at `height`, by default the current height. */
+/** A stored value and its past values. `get` returns the value at the end of the block at `height`, by default the current height. */
 interface History<T> {
   readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: wasm.ContractScope, value: T) => void;

@@ -1,8 +1,8 @@
 import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
- * A behaviour in which the specification and the deployed chain (release 6.0.3) differ, or which only one of the two defines. All
- * texts are Markdown for table cells.
+ * A behaviour in which the specification and the deployed chain (release 6.0.3) differ, or which only one of the two defines. The
+ * texts are Markdown and fill cells in the table in `docs/conformance.md`.
  */
 export interface Deviation {
   readonly subject: string;
@@ -10,10 +10,10 @@ export interface Deviation {
   readonly specification?: string;
   readonly deployed: string;
   /**
-   * How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain behaves this way.
+   * How a chain with the `specification` profile behaves, and why. If `isSwitch` is absent, chains with any profile behave this way.
    */
   readonly here: string;
-  /** Present if the profile decides this point: a chain with the `deployed` profile then behaves like the deployed chain. */
+  /** Present if the profile selects the behaviour: a chain with the `deployed` profile then behaves like the deployed chain. */
   readonly isSwitch?: true;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];

@@ -24,12 +24,12 @@ type Tables = typeof ICQ_DEVIATIONS &
   typeof NODE_DEVIATIONS &
   typeof SIDECAR_DEVIATIONS;
 
-/** Identifier of a deviation at which the chain's behaviour depends on its profile. */
+/** Identifier of a deviation for which the chain's behaviour depends on its profile. */
 type SwitchId = {
   [Id in keyof Tables]: Tables[Id] extends { readonly isSwitch: true } ? Id : never;
 }[keyof Tables];
 
-/** A chain's profile, which the chain's code asks how to behave at each deviation. */
+/** A chain's profile, which determines the chain's behaviour for each deviation. */
 export interface Profile {
   readonly name: ProfileName;
   /** Returns whether the chain behaves like the deployed chain for this deviation. */
@@ -43,7 +43,7 @@ export const SPECIFICATION: Profile = { name: "specification", deployed: () => f
 
 /** A group of deviations, and the heading of its section in `docs/conformance.md`. */
 interface DeviationArea {
-  /** Name of the section that `npm run generate` writes. */
+  /** Name that marks the generated section in `docs/conformance.md`, which `npm run generate` writes. */
   readonly name: string;
   readonly heading: string;
   readonly deviations: Readonly<Record<string, Deviation>>;
@@ -64,7 +64,7 @@ interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
   /** The behaviour that the specification describes, or "–" if the specification does not cover this point. */
   readonly specification: string;
-  /** Identifier of the switch; null if all chains behave the same for this deviation. */
+  /** Identifier of the deviation's switch; null if the behaviour doesn't depend on the profile. */
   readonly switch: string | null;
   /** Heading of the section in `docs/conformance.md` that lists the deviation. */
   readonly documented: string;

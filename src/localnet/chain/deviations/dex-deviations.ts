@@ -17,7 +17,7 @@ export const DEX_DEVIATIONS = {
     specification: '"carried as a string; plain decimal strings such as `0.9` are accepted"',
     deployed:
       'in protobuf, the value × 10^27 as an integer without a point ("900000000000000000000000000"); in JSON, a decimal with 27 fractional digits',
-    here: "as deployed: JSON and the command line accept decimals, and protobuf rejects them",
+    here: "as deployed: JSON and the command line accept decimal strings, but protobuf rejects them",
   },
   dexTrancheUser: {
     subject: "LimitOrderTrancheUser field numbers",
@@ -34,7 +34,7 @@ export const DEX_DEVIATIONS = {
     subject: "TickLiquidity field 1",
     specification: "`liquidity`",
     deployed: "`pool_reserves`",
-    here: '`liquidity`. Limit orders stay in field 2, `limit_order_tranche`, because "liquidity of all ticks" includes them',
+    here: '`liquidity`. Limit orders stay in field 2, `limit_order_tranche`, because the specification\'s "liquidity of all ticks" includes limit orders',
     isSwitch: true,
     fields: [{ message: "neutron.dex.TickLiquidity", field: "liquidity", name: "pool_reserves" }],
   },
@@ -42,20 +42,20 @@ export const DEX_DEVIATIONS = {
     subject: "GenesisState fields",
     specification: "nine fields",
     deployed: "six of these fields",
-    here: "the nine, and `tranche_count` (10), which both profiles export: without this counter, new orders would reuse tranche keys",
+    here: "the nine specified fields and `tranche_count` (10), which both profiles export so that new orders do not reuse tranche keys",
     isSwitch: true,
   },
   dexTimedOrders: {
     subject: "validity of a timed order",
-    specification: "while block time <= expiration",
-    deployed: "while block time < expiration",
-    here: "as specified, in swaps, deposits, price lookups and the purge. A new order must still expire after the block time",
+    specification: "valid while block time <= expiration",
+    deployed: "valid while block time < expiration",
+    here: "as specified, in swaps, deposits and price lookups, and when expired orders are purged. A new order's expiration must still be later than the block time",
     isSwitch: true,
   },
   dexJitEnd: {
     subject: "end of a JIT order",
-    specification: "at the block's end",
-    deployed: "at the start of the next block",
+    specification: "the order ends at the end of its block",
+    deployed: "the order ends at the start of the next block",
     here: "as specified. The funds stay in the inactive tranche until their owner withdraws or cancels",
     isSwitch: true,
   },
@@ -63,13 +63,13 @@ export const DEX_DEVIATIONS = {
     subject: "JIT orders' `expiration_time`",
     specification: "0",
     deployed: "year 1 (Go's zero time)",
-    here: "year 1, because the specification does not state which zero it means",
+    here: "year 1, as deployed, because the specification does not define which date 0 is",
   },
   dexTrancheKeys: {
     subject: "format of tranche keys",
     specification: "opaque, with parts separated by `||`",
     deployed: "`tk-0`",
-    here: "`t||0`, which has the deployed key's length (so that gas is equal) and sort order",
+    here: "`t||0`, which has the same length as the deployed key, so that gas is equal, and the same sort order",
     isSwitch: true,
   },
   dexFailedPositions: {
@@ -80,7 +80,7 @@ export const DEX_DEVIATIONS = {
     isSwitch: true,
   },
   dexCrossedSwap: {
-    subject: "swap on deposit for a position behind enemy lines (only in an imported, crossed book)",
+    subject: "swap on deposit for a position behind enemy lines, possible only in an imported, crossed book",
     specification: "a failed position has no effects",
     deployed: "the swap stays in effect, and nobody pays for it",
     here: "the swap is undone",
@@ -97,7 +97,7 @@ export const DEX_DEVIATIONS = {
     subject: "event types",
     specification: "all `message`",
     deployed: "`message`, `TickUpdate`, `TrancheUserUpdate`, `GoodTilPurgeHitGasLimit`, `neutron`",
-    here: "as deployed: the specification's six events are `message`; indexers read the additional types",
+    here: "as deployed: the specification's six events have the type `message`, and indexers read the other types",
   },
   dexOrderTypes: {
     subject: "`OrderType` in events",
@@ -110,14 +110,14 @@ export const DEX_DEVIATIONS = {
     subject: "PlaceLimitOrder's `ExpirationTime`",
     specification: "present",
     deployed: "absent",
-    here: "last attribute: RFC 3339 for timed orders, otherwise empty",
+    here: "present as the last attribute, in RFC 3339 for timed orders and empty for all others",
     isSwitch: true,
   },
   dexCancelAmounts: {
     subject: "CancelLimitOrder's `AmountIn` and `AmountOut`",
     specification: "returned amounts",
     deployed: "no `AmountIn`; `AmountOut` is a coin list",
-    here: "integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
+    here: "both are integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
     isSwitch: true,
   },
   dexMultihopInput: {
@@ -130,16 +130,16 @@ export const DEX_DEVIATIONS = {
   dexRestSimulations: {
     subject: "simulations over REST",
     specification: "`msg` contains the message as JSON",
-    deployed: "only `msg.field` parameters, which exclude amounts and prices",
-    here: "both forms work, and include amounts and prices",
+    deployed: "accepts only `msg.field` parameters, which exclude amounts and prices",
+    here: "accepts both forms, each with amounts and prices",
   },
   dexRestEstimates: {
     subject: "the estimates' `routes`, `amount_in` and `expiration_time` over REST",
-    deployed: "cannot be passed in a query",
-    here: "routes as JSON, the amount as a number, the time in RFC 3339",
+    deployed: "cannot be passed as query parameters",
+    here: "can be passed as query parameters: routes as JSON, the amount as a number, the time in RFC 3339",
   },
   restSlash: {
-    subject: "slash in a path's IBC denomination",
+    subject: "a slash in an IBC denomination in a REST path",
     specification: '"URL-encoded"',
     deployed: "`%2F` splits the value, so the request fails with 501",
     here: "`%2F` is part of the value",
@@ -157,9 +157,9 @@ export const DEX_DEVIATIONS = {
     here: "both names work",
   },
   dexCliDryRun: {
-    subject: "`tx dex --dry-run` output",
-    deployed: "only the gas",
-    here: "the gas and the simulation's response",
+    subject: "`tx dex --dry-run`",
+    deployed: "prints only the gas",
+    here: "prints the gas and the simulation's response",
   },
   dexCliMinAverage: {
     subject: "`tx dex place-limit-order --min-average-sell-price`",
@@ -170,7 +170,7 @@ export const DEX_DEVIATIONS = {
     subject: "deposit records",
     specification: '"stored"',
     deployed: "computed from balances",
-    here: "computed; the genesis export lists them",
+    here: "computed from balances, as deployed; the genesis export also lists the records",
   },
   dexCancelledTranche: {
     subject: "fully cancelled tranche",
@@ -179,9 +179,9 @@ export const DEX_DEVIATIONS = {
     here: "as deployed",
   },
   dexBel: {
-    subject: "meaning of BEL",
+    subject: "meaning of the abbreviation BEL",
     specification: '"below expected liquidity"',
-    deployed: "the deposit would cross the book's other side",
+    deployed: "the deposit would cross the other side of the order book",
     here: "as deployed",
   },
   dexSwapFees: {
@@ -192,12 +192,12 @@ export const DEX_DEVIATIONS = {
   },
   dexUnknownOrderType: {
     subject: "unknown `order_type`",
-    deployed: "the order swaps and places nothing",
+    deployed: "the order is swapped against the book, but its remainder is not placed on the book",
     here: "as deployed",
   },
   dexJitCount: {
-    subject: "JIT order count per block",
+    subject: "storage of the per-block JIT order count",
     deployed: "in the transient store",
-    here: "in a store entry, deleted at the block's end",
+    here: "in an ordinary store entry, which is deleted at the end of the block",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

@@ -13,7 +13,7 @@ export const ICQ_DEVIATIONS = {
     subject: "removal of a query by its owner",
     specification: 'allowed while "the submit timeout has not passed"',
     deployed: "allowed at any time",
-    here: 'allowed at any time: after the timeout, "any sender" includes the owner',
+    here: 'allowed at any time, because after the timeout the specification\'s "any sender" includes the owner',
   },
   icqRefund: {
     subject: "refund of a deposit",
@@ -25,52 +25,52 @@ export const ICQ_DEVIATIONS = {
     subject: "sum of height and submit timeout",
     specification: "not stated",
     deployed: "wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
-    here: "exact, so a huge timeout never passes",
+    here: "computed without overflow, so a huge timeout never passes",
     isSwitch: true,
   },
   icqRemovalLimit: {
     subject: "`tx_query_removal_limit`",
-    specification: "at the end of each block, removes at most this many TX queries",
-    deployed: "removes at most this many TX queries and this many transaction hashes; 0 means no limit",
-    here: "as deployed, within the specification's limit",
+    specification: "limits how many TX queries are removed at the end of each block",
+    deployed: "limits the TX queries and the transaction hashes that each block removes; 0: no limit",
+    here: "as deployed, which also keeps the specification's limit",
   },
   icqFailedProof: {
-    subject: "code for a failed KV proof",
+    subject: "error code for a failed KV proof",
     specification: "1112 exists",
     deployed: "1112 (9.1.3: 1107)",
     here: "1112",
   },
   icqAbsentProof: {
-    subject: "code for an absent or undecodable proof",
+    subject: "error code for an absent or undecodable proof",
     deployed: "1110 (9.1.3: 1107)",
     here: "1110",
   },
   icqCheckOrder: {
-    subject: "order of KV checks",
+    subject: "order of the checks on a KV result",
     specification: "not stated",
     deployed:
-      "height, value count (9.1.3: the same); for each value: proof decoding, key, path, proof verification",
+      "first the height and the number of values (also in 9.1.3); then, for each value, proof decoding, key, path and proof verification",
     here: "as recorded",
   },
   icqEmptyProof: {
     subject: "empty list of proof operations",
     deployed: "panics (111222)",
-    here: '1112, "proof cannot be empty"',
+    here: 'fails with code 1112, "proof cannot be empty"',
   },
   icqAbsentResponse: {
     subject: "TX result without `response`",
     deployed: "panics (111222)",
-    here: '1111 with "response is missing: invalid type"',
+    here: 'fails with code 1111, "response is missing: invalid type"',
   },
   icqUnpayableDeposit: {
-    subject: "deposit that cannot be paid out",
+    subject: "removal of a query whose deposit cannot be refunded",
     deployed: "panics (111222)",
     here: "fails with the bank module's error",
   },
   icqNullKey: {
     subject: "`keys:[null]` in a contract message",
     deployed: "panics",
-    here: 'sdk/29 "key cannot be nil"',
+    here: 'fails with sdk/29, "key cannot be nil"',
   },
   icqListQuery: {
     subject: "contracts' custom list query",
@@ -81,18 +81,18 @@ export const ICQ_DEVIATIONS = {
   icqProofSpecs: {
     subject: "proof specs",
     deployed: "from the client state",
-    here: "the SDK's two specs, which every Cosmos client has",
+    here: "the SDK's two proof specs (IAVL tree and simple Merkle tree), which every Cosmos client has",
   },
   icqRemoteRevision: {
     subject: "`revision` in LastRemoteHeight",
     specification: '"revision"',
     deployed: "always 0",
-    here: "always 0: the deployed chain's clients rely on it",
+    here: "always 0, because the deployed chain's clients rely on this value",
   },
   icqGenesisExport: {
     subject: "genesis export",
     deployed: "omits KV results, transaction hashes, removal marks and the last query id",
-    here: "complete: additional fields contain the omitted state",
+    here: "complete, with additional fields for the state that the deployed chain omits",
   },
   icqSourcePaths: {
     subject: "source paths in error texts",
@@ -102,7 +102,7 @@ export const ICQ_DEVIATIONS = {
   icqTelemetry: {
     subject: "telemetry timer `register_interchain_query`",
     deployed: "recorded for registrations and submissions",
-    here: "absent: the node has its own metrics",
+    here: "not recorded, because the local node has its own metrics",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
@@ -112,7 +112,7 @@ export const TRANSFER_DEVIATIONS = {
     subject: "the packet object's `destination_port` and `destination_channel`",
     specification: "`omitted`",
     deployed: "`omitted` only in `send_packet`",
-    here: "as deployed: the limiter needs a received packet's channel",
+    here: "as deployed, because the limiter must know a received packet's channel",
   },
   transferSequence: {
     subject: "the packet object's `sequence` in `send_packet`",
@@ -130,20 +130,20 @@ export const TRANSFER_DEVIATIONS = {
   transferMemo: {
     subject: "the packet object's `data`",
     specification: "four fields",
-    deployed: "also `memo`, if the packet has one",
+    deployed: "four fields, plus `memo` if the packet has one",
     here: "as specified",
     isSwitch: true,
   },
   transferCode2: {
     subject: "error code 2",
-    specification: 'the contract\'s error text contains "rate limit exceeded"',
-    deployed: 'every contract failure; "rate limit exceeded" is added to its text',
-    here: "as deployed: the reference limiter spells the error differently",
+    specification: 'the limiter contract\'s error text contains "rate limit exceeded"',
+    deployed: 'every failure of the limiter contract; the chain adds "rate limit exceeded" to the error text',
+    here: 'as deployed, because the reference limiter writes "Rate Limit exceeded" with capital letters',
   },
   transferCode4: {
     subject: "error code 4",
-    specification: "any other contract error",
-    deployed: "an address that is not an account; undecodable data",
+    specification: "any other error of the limiter contract",
+    deployed: "an address that is not an account, or data that cannot be decoded",
     here: "as deployed",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
@@ -151,8 +151,8 @@ export const TRANSFER_DEVIATIONS = {
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
-    deployed: "a list: `'…' path is not allowed from the contract` for all others",
-    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A listed path whose module the chain lacks fails with `No route to query '…'`",
+    deployed: "paths on a fixed list; all others fail with `'…' path is not allowed from the contract`",
+    here: "the deployed list, plus `AddressFailures` and `Failures` of `contractmanager`, and `ValidatorDelegations` of `staking`. A listed path whose module the chain lacks fails with `No route to query '…'`",
     isSwitch: true,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
@@ -162,13 +162,13 @@ export const NODE_DEVIATIONS = {
     subject: "type of `app_oracle_responses`",
     specification: "counter",
     deployed: "gauge",
-    here: "gauge. Its values only grow, and restart at 0 with the process, so `rate` and `increase` apply. The watchdog and the rules go by name, not type",
+    here: "gauge. The metric only grows, and restarts at 0 with the process, so `rate` and `increase` still work. The watchdog and the alert rules select the metric by name, not by type",
   },
   extendedCommit: {
     subject: "first entry in a block's transactions",
     specification: "not stated",
     deployed: "the proposer's extended commit when vote extensions are on",
-    here: "the extended commit if the chain has a sidecar (unsigned extensions, uncompressed zstd frame); otherwise, a transaction",
+    here: "the extended commit if the chain has a sidecar, with unsigned vote extensions in an uncompressed zstd frame; otherwise, a transaction",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 

@@ -94,7 +94,7 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** Runs CheckTx. After each block, the node calls it with `recheck` for every transaction that is still in the mempool. */
+  /** Runs CheckTx. After each block, the node calls `checkTx` with `recheck` for every transaction still in the mempool. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
   /**

@@ -16,7 +16,7 @@ const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** Caches on each address array the bech32 string that was last requested for the array, and its prefix. */
+/** Caches an address's last requested bech32 text, together with the text's prefix, on the address array. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -157,7 +157,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Converts bech32's 5-bit groups to bytes. At most 4 bits may be left over, and all of them must be zero. */
+/** Converts bech32's 5-bit groups to bytes. Up to 4 leftover bits are allowed if they are all zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

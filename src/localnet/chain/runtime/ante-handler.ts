@@ -26,11 +26,11 @@ export interface AnteOptions {
  * Creates the ante handler, whose steps run before the messages. The order and the error messages match the deployed release's
  * ante decorators.
  *
- * The order of the steps determines the error that an invalid transaction gets, and the gas that it has used until then. Cheap
- * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never
- * reaches the most expensive step. Keys are stored before signatures are verified, because an account's first transaction provides
- * its key. Sequences are incremented only after all these checks have passed. The check for redundant relayer messages runs last,
- * because it costs as much as the messages themselves.
+ * The order of the steps determines the error that an invalid transaction gets, and the gas that the transaction has used until then. Cheap
+ * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never reaches the
+ * most expensive step. Keys are stored before signatures are verified, because an account's first transaction provides its key. Sequences
+ * are incremented only after the signatures have been verified. The check for redundant relayer messages runs last, because it costs as
+ * much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -66,8 +66,8 @@ const SIMULATED_SIGNATURE_BYTES = 112n;
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts a block's transactions, but no simulations, in the contract host's store (wasmd `CountTXDecorator`). The count restarts
- * from 0 at each new height, because the stored count includes its height.
+ * Counts a block's transactions, but no simulations, in the contract host's store (wasmd `CountTXDecorator`). The count is stored with its
+ * block height, and restarts from 0 at the next height.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -151,7 +151,7 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // Read the account only to consume the same gas as the SDK, which needs the key type. Here, all keys have one type.
+    // Read the account only to consume the same gas as the SDK, which needs its key type. On this chain, all keys have the same type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

@@ -149,8 +149,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the document's power wins,
- * because an export contains powers set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. For a validator in both lists, the document's power wins, because
+ * an export contains powers set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -258,7 +258,7 @@ function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: 
   );
 }
 
-/** Returns the view at a committed height, but not at the finalized height, which the multistore contains before its commit. */
+/** Returns the view at a committed height, or undefined for a height that is pruned, or finalized but not committed yet. */
 function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }

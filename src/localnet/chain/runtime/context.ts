@@ -218,7 +218,7 @@ export interface BlockInput {
   readonly lastCommit: readonly LastCommitVote[];
   /** Default: none. */
   readonly misbehavior?: readonly Misbehavior[];
-  /** Hash of the next validators, as in this block's header. Default: empty. */
+  /** Hash of the next height's validator set, as in this block's header. Default: empty. */
   readonly nextValidatorsHash?: Uint8Array;
   /** The proposer's address. Default: empty. */
   readonly proposerAddress?: Uint8Array;
@@ -226,9 +226,7 @@ export interface BlockInput {
   readonly appHash?: Uint8Array;
 }
 
-/**
- * Runs a genesis transaction (an encoded `Tx`) without a fee or a gas limit. Keeps the transaction's writes if the code is 0.
- */
+/** Runs a genesis transaction (an encoded `Tx`) without a fee or a gas limit. Keeps the transaction's writes if it succeeds (code 0). */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /** Names and prefixes that distinguish this chain from others, passed to its modules. */

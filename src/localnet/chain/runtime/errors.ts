@@ -1,6 +1,6 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps, which the error's text does not reveal, because a wrap may contain a colon itself. */
+/** An error's description and wraps, which cannot be parsed from the error's text, because a wrap may contain a colon itself. */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -15,7 +15,7 @@ export class ModuleError extends Error {
   readonly code: number;
   /** The registered description for (codespace, code), which is always the last part of the text. */
   readonly description: string;
-  /** The wrapping texts that precede the description, innermost first. A single text may contain colons itself. */
+  /** The wrapping texts that precede the description, innermost first. A wrapping text may contain colons itself. */
   readonly wraps: readonly string[];
 
   /**
@@ -46,8 +46,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. Only code that
- * recovers from panics in Go may catch it, i.e. the transaction runner and callers with their own gas meter.
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. Only code that recovers
+ * from panics in Go may catch a panic, i.e. the transaction runner and callers with their own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -130,10 +130,7 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
   }
 }
 
-/**
- * Runs `parse`, which must not consume gas. If `parse` throws, throws the error that `fail` creates from the error's message
- * instead.
- */
+/** Runs `parse`, which must not consume gas. If `parse` throws an error, passes the error's message to `fail` and throws the result. */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();

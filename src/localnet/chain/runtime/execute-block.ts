@@ -106,7 +106,7 @@ export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Name of the store that contains the block record, which belongs to the consensus module. */
+/** Name of the consensus module's store, which also contains the block record. */
 export const BLOCK_RECORD_STORE = "consensus";
 
 const KEY = utf8("LastBlock");

@@ -4,7 +4,7 @@ import { ChainPanic } from "./errors.ts";
 export interface GasMeter {
   /** The gas limit; undefined means no limit. */
   readonly limit: bigint | undefined;
-  /** Returns the gas consumed so far, which can exceed `limit`, because it includes the consumption that ran out of gas. */
+  /** Returns the gas consumed so far. After an out-of-gas error, this is more than `limit`, because the failed consumption is included. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
@@ -21,7 +21,7 @@ export type GasObserver = (amount: bigint, location: string) => void;
 
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
-  // Sum of the small amounts, which stays below 2^53, so a number is exact.
+  // Sum of the amounts passed to `charge`, which stays below 2^53, so that a number is exact.
   let charged = 0;
   let chargeable = chargeableGas(limit, consumed);
   const used = (): bigint => consumed + BigInt(charged);
@@ -157,8 +157,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`, which charges for the first entry when the iterator is created and for the current entry before
- * each step. The first entry is therefore charged twice, and an empty range costs one flat charge.
+ * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the current entry before each step,
+ * so that the first entry is charged twice. An empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();
@@ -191,7 +191,7 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
  */
 export type Interrupt = () => void;
 
-/** Thrown to interrupt work outside a block. It is neither a `ModuleError` nor a `QueryError`, so that no code on the chain handles it. */
+/** Thrown to interrupt work outside a block. No chain code handles this error, as it is neither a `ModuleError` nor a `QueryError`. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);

@@ -61,8 +61,8 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. The decoded state does not show
- * the absence, because an absent non-nullable message decodes to zero fields.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. Checks the JSON, because an absent
+ * non-nullable message decodes to a message with zero fields.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;

@@ -5,7 +5,7 @@ import type { ModuleError } from "./errors.ts";
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;
-  /** Generated codec of the parameters' protobuf message, in whose encoding the parameters are stored. */
+  /** Generated codec of the parameters' protobuf message, which also encodes the stored parameters. */
   readonly type: Parameters<typeof messageCodec<T>>[0];
   /** Parameters that genesis stores if the document contains none. */
   readonly defaults: T;

@@ -52,7 +52,7 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   }
 }
 
-/** Builds the response to a failed gRPC query. Like {@link toQueryFailure}, rethrows errors that its table does not list. */
+/** Builds the response to a failed gRPC query. Rethrows an error that {@link toQueryFailure} cannot convert. */
 function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
@@ -168,7 +168,7 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors of the codespace "store" (cosmossdk.io/store types/errors.go). The codespace "sdk" has other errors with these names. */
+/** Errors of the codespace "store" (cosmossdk.io/store types/errors.go), which have the same Go names as errors in the codespace "sdk". */
 const ErrStoreTxDecode = errors.registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = errors.registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = errors.registerError("store", 7, "invalid request");

@@ -58,7 +58,7 @@ function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
   );
 }
 
-/** Limits the number of signatures in a transaction. */
+/** Rejects a transaction with more signatures than the parameter `tx_sig_limit` allows. */
 export const limitSignatures: AccountStep = (accounts, context, tx) => {
   const { txSigLimit } = accounts.params(context);
   const count = tx.authInfo.signerInfos.length;
@@ -67,8 +67,8 @@ export const limitSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Of the key, only its type is checked, so that
- * a simulation passes even with a placeholder key.
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Checks only the type of each key, so that a
+ * simulation passes even with a placeholder key.
  */
 export const chargeSignatures: AccountStep = (accounts, context, tx) => {
   const params = accounts.params(context);
@@ -86,8 +86,8 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Checks each signer's sequence, then verifies the signature. The sequence is checked first, because after `ErrWrongSequence`,
- * clients sign again. Simulations have no signatures to verify, and rechecks do not verify signatures again.
+ * Checks each signer's sequence, then verifies the signature. The sequence is checked first, because clients react to `ErrWrongSequence` by
+ * signing with the right sequence. Simulations have no signatures to verify, and rechecks do not verify signatures again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -113,7 +113,7 @@ function isSigned(context: Context, tx: DecodedTx, signer: Signer, base: Account
   return verifySecp256k1(parsePublicKey(base.pubKey), document, signer.signature);
 }
 
-/** Encodes the sign document whose bytes are signed. Returns undefined for unsupported sign modes and messages. */
+/** Encodes the sign document, i.e. the bytes that a signer signs. Returns undefined for unsupported sign modes and messages. */
 function signDocOf(
   context: Context,
   tx: DecodedTx,
@@ -122,8 +122,8 @@ function signDocOf(
 ): Uint8Array | undefined {
   const { chainId } = context;
   const { sequence } = base;
-  // Genesis transactions are signed with account number 0, because the real number is not known yet. Checks before the first
-  // block also run at height 0, so the mode must be tested too.
+  // Genesis transactions are signed with account number 0, because the real number is not known yet. Test the mode too, because CheckTx
+  // also runs at height 0 until the first block.
   const isGenesis = context.height === 0n && context.mode === "deliver";
   const accountNumber = isGenesis ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;

@@ -44,9 +44,8 @@ export interface TxScope {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds, and the writes of
- * the messages and the post handler if all of these succeed. Returns a failure as a result; any other exception is a bug and
- * propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds, and all other writes only if
+ * the messages and the post handler succeed too. Returns a failure as a result; any other exception is a bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -73,7 +72,7 @@ function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   }
 }
 
-/** State of one run of a transaction. It includes the results of earlier steps, which stay valid if a later step throws. */
+/** State of one run of a transaction, including the results of completed steps, which a failed transaction's result needs too. */
 interface TxRun extends TxScope {
   readonly rules: TxRules;
   gas: GasMeter;
@@ -179,7 +178,7 @@ function runPost(
   }
 }
 
-/** Returns true if messages run in this mode. In the other modes, the transaction's result contains no events. */
+/** Returns true if messages run in this mode. In a check or recheck, the transaction's result contains no events. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }

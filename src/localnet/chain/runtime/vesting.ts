@@ -45,7 +45,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
   }
 }
 
-/** Calculates the vested part of coins. Like the SDK, rounds the ratio to 18 digits, then each amount to the nearest integer. */
+/** Returns `elapsed / duration` of each coin. Like the SDK, rounds the ratio to 18 digits, then each amount to the nearest integer. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
   return mapAmounts(coins, (amount) => roundDec18(mulDec18(amount * DEC18_ONE, ratio)));

@@ -11,15 +11,13 @@ export interface KVStore {
   /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /**
-   * Stores both arrays without copying them, here and in the layers below. The caller must not modify these arrays afterwards.
-   */
+  /** Stores the key and value arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. An absent bound leaves that end open. The iteration
-   * does not see writes made after the call.
+   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that side. The
+   * iteration does not see writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range as `iterate`, but in descending order of keys. */
@@ -32,7 +30,7 @@ export interface CacheStore extends KVStore {
   readonly write: () => void;
 }
 
-/** Number of changes since the last iteration up to which the sorted list is updated. For more changes, sorting again is faster. */
+/** Maximum number of changes since the last iteration for which the sorted list is updated. For more, sorting again is faster. */
 const MAX_CHANGES = 64;
 
 /**
@@ -55,7 +53,7 @@ class Layer implements CacheStore {
   /** The store below all layers, such as an IAVL tree. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** The pending writes in key order, or undefined if unsorted. Never modified, so that iterations don't see later writes. */
+  /** The pending writes in key order, or undefined if unsorted. A change replaces this list, so that iterations don't see later writes. */
   sorted: Sorted | undefined = undefined;
   /** How many writes have updated `sorted` since the last iteration. */
   changes = 0;
@@ -265,8 +263,8 @@ export interface Pending {
 }
 
 /**
- * Writes in key order, split into parts. A change copies only one part and the list of parts, so running iterations still share the
- * other parts.
+ * Writes in key order, split into short lists. A change copies only one short list and the outer list, so that running iterations can still
+ * use the old lists.
  */
 export type Sorted = readonly (readonly Pending[])[];
 
@@ -278,7 +276,7 @@ export function sortedFrom(writes: readonly Pending[]): Sorted {
   return parts;
 }
 
-/** Returns a sorted list with `pending` added, or put in place of an existing write for the same key. */
+/** Returns a copy of the sorted list with `pending`, which replaces an existing write for the same key. */
 export function replaced(sorted: Sorted, pending: Pending): Sorted {
   const { part, index } = placeOf(sorted, pending.text);
   const old = sorted[part] ?? [];
@@ -294,7 +292,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the position at which `text` is or belongs, within the last part that starts at or below `text`. */
+/** Returns where `text` is, or where to insert it: in the last short list whose first key is not greater than `text`. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };

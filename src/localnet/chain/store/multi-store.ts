@@ -25,13 +25,13 @@ export interface MultiStoreOptions {
   readonly storage?: StateStorage;
 }
 
-/** Read-only view of all stores at one committed height. Writing throws a plain error, because it is a bug. */
+/** Read-only view of all stores at one committed height. Writing to a view is a bug and throws a plain error. */
 export interface StoreView {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns ICS-23 operators for the key in its tree and the tree's root in the app hash; none at height 0 or for an absent store. */
+  /** Returns ICS-23 operators that prove the key in its tree and the tree in the app hash; none at height 0 or for an absent store. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 

@@ -231,7 +231,7 @@ export function parseHookType(text: string): number {
   throw new InvalidArgumentError(`expected an integer from 0 to 999999999, or one of ${names}`);
 }
 
-/** Decodes the payload of a failed call from base64 to JSON text. */
+/** Returns the JSON text of a failed contract call, which the chain returns in base64 as `sudo_payload`. */
 function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);

@@ -44,7 +44,7 @@ const HISTORY = {
   ],
 } as const;
 
-/** Returns a row for each entry in the record. Each row contains the entry's fields and the record's other fields. */
+/** Returns a table row for each item in the record's `entries` list. Each row has the item's fields and the record's other fields. */
 function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   return listAt(record, "entries").map((entry) => ({
     ...(isRecord(fields) ? fields : {}),

@@ -100,7 +100,7 @@ export function queryWasmCommand(context: CliContext): Command {
     .addCommand(vmVersionCommand(context));
 }
 
-/** Adds profile options to the smart query commands. */
+/** Adds the gas profile options to the `smart` command, so that users can profile a contract query. */
 function withProfile(commands: readonly Command[], context: CliContext): void {
   const smart = commands.find((one) => one.name() === "smart");
   if (smart === undefined) return;

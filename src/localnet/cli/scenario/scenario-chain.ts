@@ -27,8 +27,8 @@ export interface ScenarioTx {
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
 /**
- * More gas than any scenario message needs. The limit is fixed because a simulation would reject messages that are meant to fail in
- * a block.
+ * Gas limit of every scenario transaction, more than any message needs. The limit is not estimated by simulation, because scenarios
+ * also send messages that must fail in a block, and a simulation would reject these messages.
  */
 const GAS_LIMIT = 1_500_000n;
 
@@ -48,7 +48,7 @@ export function createScenarioChain(profile: ChainProfile, client: PooledChainCl
       const bytes = messageFromJson(method.requestType, request);
       return messageToJson(method.responseType, await client.grpcQuery(method.path, bytes, signal));
     },
-    /** Sends a message, in proto JSON, from a test account. Does not throw if the transaction fails in its block. */
+    /** Sends a message, given as proto JSON, from a test account. Resolves even if the transaction fails in its block. */
     send: async (account: string, type: string, fields: JsonObject): Promise<ScenarioTx> => {
       const sender = await senderOf(account);
       const message = { typeUrl: `/${type}`, value: messageFromJson(type, fields) };

@@ -137,7 +137,7 @@ function price(text: string): string {
   return text;
 }
 
-/** Combines the lists `disable_autoswap` and `fail_tx_on_bel` into the message's options, with one entry per deposit. */
+/** Converts the lists `disable_autoswap` and `fail_tx_on_bel`, with one flag per deposit, to the message's list of deposit options. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -165,7 +165,7 @@ const PROCEEDS: readonly Line[] = [
   ["not sold", "maker_coin_out"],
 ];
 
-/** Output lines (label and field path) for responses whose fields are not lists. */
+/** Lines to print for each message's response, as pairs of a label and a field path. Deposits print a table instead. */
 const LINES = {
   Withdrawal: [
     ["token0 withdrawn", "reserve0_withdrawn"],
@@ -187,7 +187,7 @@ const LINES = {
   ],
 } as const satisfies Readonly<Record<string, readonly Line[]>>;
 
-/** Names of the dex's messages, without `Msg`. */
+/** Names of the dex's messages without the prefix `Msg`, such as "Deposit". */
 type DexMessageName = "Deposit" | keyof typeof LINES;
 
 /** Formats a message's response as human-readable text. */

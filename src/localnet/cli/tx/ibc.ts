@@ -15,7 +15,7 @@ import { type Fields, textOf, type FieldWords, isJsonObject } from "../command-i
 import { message, messageCommands, type MessageGroup, messageCommand } from "../module-tx.ts";
 import { parseDuration, parseUint64 } from "../../../platform/cli/options.ts";
 
-/** `relaywatch tx ibc`: sends the IBC messages that users send themselves. Relayers send all other IBC messages. */
+/** `relaywatch tx ibc`: sends the IBC messages that users need. All other IBC messages come from relayers. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** Encodes MsgUpdateClient, with the already encoded header in `client_message` copied unchanged. */
+/** Encodes MsgUpdateClient. Its field `client_message` is the header as a base64 Any, whose bytes are copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -106,7 +106,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // On other ports, leave the version empty like the deployed chain, although the counterparty then rejects the channel.
+        // Ports other than `transfer` get an empty version, as on the deployed chain, although the counterparty then rejects the channel.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",

@@ -11,7 +11,7 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Maximum file size in bytes, above any transaction that a chain accepts, in case the wrong file is given. */
+/** Maximum file size in bytes, above any transaction that a chain accepts. Avoids reading a huge file given by mistake. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 /** `relaywatch tx MODULE`, for modules with few messages. Command names and arguments match Cosmos SDK programs. */
@@ -105,7 +105,7 @@ function parseHeight(text: string): string {
   throw new InvalidArgumentError("expected a height above zero");
 }
 
-/** Requires a contract address or an explicit `--none`. If the address is not a contract, the chain rejects every transfer. */
+/** Requires a contract address or `--none`, because an empty address removes the limit. With a wrong address, all transfers fail. */
 function checkedContract({ [CONTRACT]: contract, none }: inputs.Fields): inputs.Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "specify a contract address or --none");
@@ -207,7 +207,7 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Maximum file size in bytes, above any transaction that a chain accepts, in case the wrong file is given. */
+/** Maximum file size in bytes, above any transaction that a chain accepts. Avoids reading a huge file given by mistake. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
 /** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */

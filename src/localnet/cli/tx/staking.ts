@@ -73,14 +73,14 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** Field value with which a MsgEditValidator leaves the field unchanged. */
+/** Value of a text field in MsgEditValidator that leaves the validator's current text unchanged. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Maximum file size in bytes, in case the wrong file is given. */
+/** Maximum size of a validator file in bytes, which avoids reading a huge file given by mistake. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();

@@ -119,7 +119,7 @@ export const txWasmCommand = messageCommands({
       "choose who may create contracts from a code",
       { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
     ),
-    // Calling a contract costs 2,000 gas instead of 60,000 if its code is pinned.
+    // Loading a contract's code for a call costs 60,000 gas, or 2,000 gas if the code is pinned.
     pin: message("PinCodes", "pin codes, so that calls to them cost less gas"),
     unpin: message("UnpinCodes", "unpin codes, so that calls to them cost full gas"),
   },
@@ -167,7 +167,7 @@ function messageWords(description: string) {
   return { msg: [`<json> ${description}`, parseJsonText] } as const;
 }
 
-/** Encodes a contract message exactly as written, because proto JSON would lose spaces and digits of long numbers. */
+/** Encodes a message with its contract JSON exactly as the user wrote it. Proto JSON would lose spaces and digits of long numbers. */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,
   type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },

@@ -1,8 +1,8 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
 
 /**
- * Default CPU time limit for a query or simulation. While either is running, the node makes no blocks and handles no other
- * requests. If only the block gas limit applied, an endless loop could run for six seconds.
+ * Default CPU time limit for a query or simulation, during which the node makes no blocks and handles no other requests. Without
+ * this limit, a contract's endless loop could run for six seconds before it exceeds the block gas limit.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
@@ -23,13 +23,13 @@ const SYSTEM: DeadlineDeps = {
 
 /**
  * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of CPU time since the call. CPU
- * time excludes other processes, so the machine's load does not matter.
+ * time does not advance while other processes run, so the limit doesn't depend on the machine's load.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();
   const startCpuMs = deps.cpuMs();
   return () => {
-    // Check the elapsed time first, because it is faster to read and, without other threads, never less than the CPU time.
+    // Check the elapsed time first, because it is faster to read and, in a single-threaded process, at least as long as the CPU time.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
       `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,

@@ -5,13 +5,13 @@ export type MempoolErrorFacts =
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** Thrown if the mempool rejects a transaction before CheckTx. Messages match CometBFT's. */
+/** Thrown if the mempool rejects a transaction before CheckTx. Error messages match CometBFT's. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /**
- * Checks a page number, counted from 1. Even an empty list has page 1. Throws {@link PageError} with the same message as CometBFT.
+ * Checks a page number, where the first page is 1, also for an empty list. Throws {@link PageError} with the same message as CometBFT.
  */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));

@@ -15,7 +15,7 @@ export interface ConsensusParams {
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** First height with vote extensions. If 0, vote extensions are disabled, and blocks contain only transactions. */
+  /** First height with vote extensions. If 0, vote extensions are disabled, so blocks contain only transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
@@ -47,7 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the output of {@link consensusParamsToJson}. Throws the field's error if a parameter is absent or invalid. */
+/** Parses the output of {@link consensusParamsToJson}. Throws an error that names the field if a parameter is absent or invalid. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -62,7 +62,7 @@ function parseConsensusParams(params: JsonField): ConsensusParams {
   };
 }
 
-/** Reads a 64-bit integer, which CometBFT's JSON represents as a string. Throws the field's error for any other value. */
+/** Reads a 64-bit integer, which CometBFT's JSON represents as a string. Throws an error that names the field for any other value. */
 function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");
@@ -78,7 +78,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile, by default `specification`, which CometBFT ignores. */
+  /** The chain's profile, by default `specification`. CometBFT ignores this additional field. */
   readonly profile?: ProfileName;
 }
 
@@ -104,7 +104,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a genesis document as JSON. A restart compares the encoded bytes, so the field order in `appState` matters. */
+/** Encodes a genesis document as JSON. A restarting node compares these bytes with the stored ones, so `appState`'s field order matters. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
@@ -160,7 +160,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** Checks only that the state is an object, because each module validates its own part when it reads the genesis. */
+/** Returns the application state, which must be an object. Each module validates its own state later, when it reads the genesis. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -177,7 +177,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only that the value is an object. Its fields are always JSON values, because documents come from JSON or typed code. */
+/** Checks only that the value is an object. The object's fields are JSON values, because documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

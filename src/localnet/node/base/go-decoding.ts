@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
-/** Decodes hex. Throws an `Error` with the message from Go's `encoding/hex`. */
+/** Decodes hex digits of either case. Throws an `Error` with the message from Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Returns true if the text from `at` to its end is exactly the required padding. */
+/** Returns true if the text from index `at` on is exactly the base64 padding required at this index. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");
@@ -36,7 +36,7 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON. Throws an `Error` with the message from Go's `encoding/json`. */
+/** Parses JSON text. Throws an `Error` with the message from Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);

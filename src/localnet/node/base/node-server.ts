@@ -21,7 +21,7 @@ export interface ServerAddress {
   /** Port to listen on. If 0, the operating system chooses a free port. */
   readonly port: number;
   readonly portOption: string;
-  /** Hosts and web pages that may use the server. gRPC ignores this, because browsers do not support unencrypted HTTP/2. */
+  /** Hosts and web pages that may use the server. The gRPC server ignores this field, because browsers can't use unencrypted HTTP/2. */
   readonly access?: HttpAccess;
 }
 
@@ -35,18 +35,18 @@ export interface NodeServer {
 
 /** Limits for the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {
-  // Allow more than CometBFT and the SDK, whose limit is 1 MB, because a transaction as large as a block needs more in base64.
+  // Allow more than the 1 MB that CometBFT and the SDK allow, because a 1 MB transaction is larger in base64.
   maxBodyBytes: 4_000_000,
-  // Allow more than CometBFT's default of 900 (`max_open_connections`), because on this node WebSockets alone may use 900.
+  // Allow more than CometBFT's 900 (`max_open_connections`), because on this node WebSockets alone may use 900 connections.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
   // Use CometBFT's default read timeout.
   requestTimeoutMs: 10_000,
   keepAliveMs: 60_000,
-  // A single process may run two chains with two servers each.
+  // The limit applies per server, and a single process may run two chains with two servers each.
   maxUnsentBytes: 67_108_864,
   stalledMs: 15_000,
-  // `NodeServer.close` must end within a second.
+  // Close connections after half a second, because `NodeServer.close` must end within a second.
   closeGraceMs: 500,
 };
 

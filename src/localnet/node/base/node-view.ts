@@ -7,7 +7,7 @@ import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** Commit for the previous block. In the first block, this commit is empty and has height 0. */
+  /** Commit for the previous block or, in the first block, an empty commit with height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length in bytes of the block as encoded by `encodeBlock`. */
@@ -90,14 +90,14 @@ export interface NodeView {
   readonly results: (height: bigint) => StoredResults | undefined;
   /** Returns the commit for a block: from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validators that sign a block, up to one height above the latest block, with proposer and priorities. */
+  /** Returns the validator set of a height, at most one above the latest block, with proposer and priorities. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
   /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Searches blocks. Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /** Adds a transaction to the mempool. Throws `MempoolError` for a cached or too large transaction, or if the mempool is full. */
+  /** Adds a transaction to the mempool. Throws `MempoolError` for a duplicate or too large transaction, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
@@ -112,14 +112,14 @@ export interface NodeView {
 }
 
 /**
- * Returns a node id in CometBFT's format (40 hex digits). The id is derived from the names, because a node without peers needs no
+ * Returns a node id in CometBFT's format (40 hex digits). The id is a hash of chain id and moniker, because a node without peers needs no
  * key.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
 
-/** CometBFT release whose RPC this node implements. Clients use it to choose their protocol version. */
+/** CometBFT release whose RPC this node implements, and from which clients derive the protocol version. */
 export const COMET_VERSION = "0.38.17";
 
 /** P2P channel ids that CometBFT advertises, each of which is one byte in hex. */

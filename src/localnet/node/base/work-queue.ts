@@ -1,10 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/**
- * Thrown if a request waits too long or the queue is full. HTTP servers then return status 503, and the gRPC server returns
- * `Unavailable`.
- */
+/** Thrown if a request waits too long or the queue is full. Clients receive HTTP status 503 or gRPC status `Unavailable`. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -15,7 +12,7 @@ export class BusyError extends Error {
 /** Response header that tells a client to retry after a {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** A function that a queued request runs. A long call may await `pause`, but nothing else. No other queued request runs during a pause. */
+/** Function that a queued request runs. A long call may await only `pause`. No other queued request runs during a pause. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
@@ -28,8 +25,8 @@ export interface Waiter {
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
 /**
- * Maximum number of waiting requests. The number is far below the connection limit, so that new clients can replace rejected
- * clients.
+ * Maximum number of waiting requests. The maximum is far below the connection limit, so that clients can still connect while the queue is
+ * full.
  */
 export const MAX_WAITING_REQUESTS = 256;
 /** Maximum time that a request waits to start before it is rejected. */
@@ -39,13 +36,13 @@ const MAX_WAIT_MS = 5_000;
  * other requests.
  */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** Waiting time of the oldest request above which the queue is overloaded. */
+/** The queue is overloaded while its oldest request has waited longer than this time. */
 const OVERLOADED_AFTER_MS = 500;
 /** Maximum time that the queue works without a pause. The limit is short because making a block takes several event loop turns. */
 const SLICE_MS = 10;
 /**
- * Minimum duration of a long call, after which the queue rests for the same time, even if it is not overloaded. Without this rest,
- * new clients could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
+ * After a call that takes at least this long, the queue rests for the same time, even if it is not overloaded. Without a pause, new clients
+ * could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -63,9 +60,9 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue that lets the process do other work after every 10 ms of work, or after a longer call. An overloaded queue, or
- * a queue that has run a long call, rests for as long as it has worked, so that requests use at most half of the time. An
- * overloaded queue runs the newest request first, because long-waiting clients have caused the overload or given up.
+ * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An overloaded queue, or a queue that has
+ * run a long call, rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs the newest
+ * request first, because long-waiting clients have caused the overload or given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -127,8 +124,8 @@ export function createWorkQueue(
   };
   return {
     /**
-     * Runs a request's calls in order and resolves with their results. No other request runs between the calls, so that only one
-     * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, or with another error if the
+     * Runs a request's calls in order and resolves with their results. Other requests wait until all of these calls have ended, so that
+     * only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, or with another error if the
      * client has disconnected.
      */
     run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>

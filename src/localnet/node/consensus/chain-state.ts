@@ -30,11 +30,11 @@ export interface ChainState {
 }
 
 /**
- * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the
- * application. Throws `NodeError` `state-mismatch` if the application's state does not match the last block.
+ * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the application. Throws
+ * `NodeError` `state-mismatch` if the application's state does not match the last block, i.e. if the database is damaged.
  *
- * Unlike CometBFT's handshake, this function never replays a block. A block and its application state are written in one
- * transaction, so their heights match even after `kill -9`. A mismatch means that the database is damaged.
+ * Unlike CometBFT's handshake, this function never replays a block. A block and its application state are written in one transaction, so
+ * their heights match even after `kill -9`.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();
@@ -108,12 +108,12 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * Interval, in heights, at which validator sets are stored, in addition to every change. Reads compute the sets for the heights in
- * between, with at most this many rotations.
+ * A validator set is stored when it changes, and at every 64th height. For any other height, reads rotate the last stored set fewer than 64
+ * times.
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block: the set for `height` if it has changed or is due, otherwise none. */
+/** Returns the set for `height` if the set has changed or the height is a multiple of 64, otherwise an empty list. */
 export function setsToKeep(
   height: bigint,
   set: comet.ValidatorSet,

@@ -33,16 +33,16 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction with the votes for the last block, which every block contains while vote extensions are enabled. */
+  /** Returns the transaction with the last block's votes, with which each block starts while vote extensions are enabled. */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
 }
 
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
-/** Bytes per block, i.e. the sum of CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
+/** Bytes per block: the sum of CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
 const BLOCK_OVERHEAD = 731n;
-/** Bytes per validator in the last commit, i.e. CometBFT's MaxCommitSigBytes (109), plus 2 for the protobuf tag and length. */
+/** Bytes per validator in the last commit: MaxCommitSigBytes (109) in CometBFT, plus 2 for the protobuf tag and length. */
 const SIGNATURE_OVERHEAD = 111n;
 
 export function createEngine(initial: ChainState, deps: EngineDeps) {
@@ -50,15 +50,15 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Decide outside the try block, because `no-quorum` changes no state and the next call may succeed.
+    // Call `decide` outside the try block, because its error `no-quorum` changes no state and a later attempt may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // Make the block, which is already on disk, visible to the view, which reads only up to `state().height`.
+      // Update the state only now that the block is on disk, because queries can read blocks up to `state().height`.
       state = produced.state;
-      // Recheck last, because the check must see the committed state.
+      // Recheck pending transactions last, because CheckTx must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
@@ -83,8 +83,8 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
      * one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish a
      * block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before changing any state. Any other error is final: later calls throw the same error, and the
-     * node must stop. After a restart, the node continues from the last block on disk.
+     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same error, and
+     * the node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
     /** Continues from an earlier state, to which the caller has reverted the store and application while no block is open. */
@@ -141,7 +141,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
-  // Subtract the maximum size of the block's other parts, because the limit applies to the whole encoded block.
+  // Subtract the maximum size of header and commit, because `maxBytes` limits the whole encoded block.
   const maxTxBytes =
     deps.params.maxBytes -
     BLOCK_OVERHEAD -
@@ -164,7 +164,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/** Merges scheduled validator updates with the application's. For the same key, the scheduled update takes precedence. */
+/** Merges scheduled validator updates with the application's. For a validator in both lists, the scheduled update takes precedence. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],

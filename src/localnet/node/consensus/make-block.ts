@@ -122,7 +122,7 @@ export function signersOf(commit: comet.Commit): ReadonlySet<string> {
   );
 }
 
-/** Returns the request to execute a block, without evidence. `voters` are the validators in the block's last commit. */
+/** Returns the FinalizeBlock request for a block, without evidence. `voters` are the validators in the block's last commit. */
 export function toRequest(
   { header, txs, lastCommit }: StoredBlock,
   voters: readonly Pick<comet.Validator, "address" | "power">[],
@@ -146,9 +146,9 @@ interface Turn {
 }
 
 /**
- * Round limit that prevents an endless loop. A present validator proposes after a few rounds per absent validator, because priorities
- * span at most twice the total power. Absent validators have less than a third of the total power, so each round lowers an absent
- * proposer's priority by more than two thirds of the total.
+ * Round limit that prevents an endless loop. Each absent validator delays a present validator's turn by a few rounds at most, because
+ * priorities span at most twice the total power. Absent validators have less than a third of the total power, so each round lowers an
+ * absent proposer's priority by more than two thirds of the total.
  */
 const MAX_ROUNDS = 10_000;
 

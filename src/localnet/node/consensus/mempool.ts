@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** A mempool's limits on transactions and bytes. `cacheSize` is the number of transaction hashes in the cache. */
+/** A mempool's limits on transactions and bytes. `cacheSize` limits the hashes of recent transactions. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -42,7 +42,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // Remove the hash from the cache, so that clients may send the bytes again, because CheckTx returned no result.
+      // CheckTx returned no result, so remove the hash from the cache to let clients send the transaction again.
       cache.remove(name);
       throw error;
     }
@@ -57,15 +57,15 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // Allow the same bytes again, because they may pass later, for example after the account receives coins.
+      // Let clients send the transaction again, because CheckTx may accept it later, e.g. after the account receives coins.
       cache.remove(name);
       failed += 1;
     }
     return { hash, check };
   };
   /**
-   * Checks the pending transactions again, because a block may have invalidated some of them, e.g. by their sequence. Runs in
-   * order of arrival, because the check state includes the effects of earlier transactions.
+   * Checks the pending transactions again, because a block may have invalidated some of them, e.g. by their sequence. Rechecks run in order
+   * of arrival, because the check state includes the effects of earlier transactions.
    */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
@@ -114,9 +114,7 @@ export function createMempool(
   };
 }
 
-/**
- * Returns the transactions before the first that does not fit. Later transactions may depend on that transaction's sequence.
- */
+/** Returns the transactions before the first that would exceed a limit, because later transactions may depend on its sequence. */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,

@@ -33,7 +33,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
-        // The caller gets the error, but `run` must reject too, because the engine makes no more blocks.
+        // Besides throwing to the caller, make `run` reject, because the engine makes no more blocks after this error.
         failure = { error };
         resumedOrFailed.wake();
       }
@@ -92,7 +92,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       resumedOrFailed.wake();
     },
     isHalted: (): boolean => halted,
-    /** Runs the step that precedes each timed block. */
+    /** Runs the step `beforeBlock` without making a block. */
     vote: deps.beforeBlock,
   };
 }

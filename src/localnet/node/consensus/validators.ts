@@ -20,7 +20,7 @@ export function createValidators(
   const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
-  // Scheduled evidence, keyed by the validator's address. A newer accusation replaces the older one.
+  // Scheduled evidence, keyed by the validator's address. New evidence against a validator replaces older evidence.
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
@@ -71,9 +71,7 @@ export function createValidators(
   };
 }
 
-/**
- * Throws if the updates to the set `upcoming`, which stays unchanged, are invalid, because such a block would stop the node.
- */
+/** Throws if the updates cannot be applied to the set `upcoming`, because a block with invalid updates would stop the node. */
 function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);
@@ -105,7 +103,7 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
   return { publicKey, address: addressOf(publicKey), sign: (message) => sign(null, message, key) };
 }
 
-/** Returns a validator's PUBLIC test seed, shared by all local chains with the same id. Never use it on a real network. */
+/** Returns a validator's PUBLIC test seed, shared by all local chains with the same id. Never use this seed on a real network. */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
 }

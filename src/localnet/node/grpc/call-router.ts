@@ -43,7 +43,7 @@ export interface UnaryReply {
 }
 
 /**
- * Routes calls to the application's and the node's unary methods. Its functions never throw: they log an unexpected exception and
+ * Routes calls to the application's and the node's unary methods. `call` and `query` never throw: they log an unexpected exception and
  * return the error "internal error".
  */
 export interface CallRouter {
@@ -58,7 +58,7 @@ export interface CallRouter {
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
-/** Creates a server for a node's methods. `createNode` calls the factories for REST and gRPC. */
+/** Creates a server, such as REST or gRPC, that offers the router's methods. */
 export type ServerFactory = (router: CallRouter) => NodeServer;
 
 const NOTHING = new Uint8Array(0);

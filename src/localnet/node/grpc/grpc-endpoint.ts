@@ -89,7 +89,7 @@ interface GrpcServerDeps {
 
 /** Maximum request size, as in the SDK. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** Maximum response size, below the SDK's default of 2 GiB, because such a response could fill the process's memory. */
+/** Maximum response size. The SDK's default of 2 GiB would let a single response fill the process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;

@@ -32,7 +32,7 @@ type Handle<Request, Response> = (request: Request, context: ServiceContext, hei
  */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
-/** The type of the decoded messages that a generated message type encodes. */
+/** Extracts the decoded message's TypeScript type from a generated `WireType`. */
 type Message<Type> = Type extends WireType<infer T> ? T : never;
 
 /** Names of the methods in `Wire`, for which `Wire` contains the types `<Name>Request` and `<Name>Response`. */

@@ -206,8 +206,8 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
 const SDK_VERSION = "v0.50.11";
 
 /**
- * Go modules whose behavior the chain follows, with the deployed chain's releases. Hermes rejects a chain that does not report the
- * first two modules, and chooses its block encoding by the third module's version.
+ * Go modules whose behavior the chain follows, with the deployed chain's releases. Hermes rejects a chain that does not report the Cosmos
+ * SDK and ibc-go, and chooses its block encoding by the CometBFT version.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },

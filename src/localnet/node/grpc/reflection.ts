@@ -120,8 +120,8 @@ function files(
 }
 
 /**
- * Removes the methods that the server does not serve from each service. A service with no served methods, such as a module's `Msg`
- * service, stays unchanged, because it describes transactions.
+ * Removes unserved methods from each service. A service without any served method stays unchanged, so that clients can find a module's
+ * transaction messages in its `Msg` service.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);

@@ -107,8 +107,8 @@ function decodeHash(hash: string): Uint8Array {
 /**
  * Returns a page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
  *
- * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit such
- * entries but include them in the total, so a page may have fewer transactions than its limit.
+ * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit non-transaction
+ * entries but count them in the total, so a page may have fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
@@ -136,7 +136,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
 }
 
 /**
- * Maximum size of a page in bytes, because grpc-go clients reject larger messages by default and formatting one as JSON is slow.
+ * Maximum size of a page in bytes, because grpc-go clients reject larger messages by default and formatting a large page as JSON is slow.
  */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 

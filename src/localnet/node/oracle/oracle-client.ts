@@ -64,9 +64,8 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client with a single deadline for the whole vote, i.e. for both paths and the wait for a connection. If a
- * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator therefore
- * slows down while its sidecar is down.
+ * Creates an oracle client with a single deadline for the whole vote, i.e. for both paths and the wait for a connection. If a connection is
+ * refused, the client, like a real node's, waits until the deadline, so a refused connection slows down a chain with one validator.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -74,7 +73,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
     const first = await connection.get(path, requestSignal, signal);
     if (first.status !== 404) return readPrices(first);
-    // Start with the other path from now on, so that a v1 sidecar costs only one extra request in total.
+    // Remember the other path for later votes, so that a v1 sidecar costs only one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
     const second = await connection.get(path, requestSignal, signal);
     if (second.status === 404) throw new Error("the sidecar serves none of the known price paths");
@@ -153,9 +152,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
- * min between attempts. A node's requests therefore fail for a while after the sidecar is back, and for longer after a long outage.
- * Unlike gRPC, which varies each delay by a fifth, the delays are exact, so that rehearsals are repeatable.
+ * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min
+ * between attempts. Because of this backoff, price requests still fail for a while after the sidecar is back, and for longer after a long
+ * outage. Unlike gRPC, which varies each delay by a fifth, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -243,8 +242,8 @@ const DEVIATION_PERCENT = 110n;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates all validators' price votes. All validators except this node's own vote for the sidecar's last prices, even while the
- * sidecar is down. A block made without a price request repeats the prices of the previous votes.
+ * Creates all validators' price votes. While the sidecar is down, this node's validator votes for no prices, but the other validators keep
+ * voting for the sidecar's last prices. A block made without a price request repeats the prices of the previous votes.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();
@@ -268,7 +267,7 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices for which this node's validator votes from now on. An empty map makes its vote extension empty. */
+    /** Sets the prices for which this node's validator votes from now on. If `prices` is empty, so is the vote extension. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;

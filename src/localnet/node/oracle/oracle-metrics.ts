@@ -4,7 +4,7 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node counts such a response as successful, but votes for none of its prices. */
+  /** False if a price is not an integer. A real node counts the response as successful, but votes for none of its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker such as "btc/usd", or an empty map on failure. */
@@ -20,13 +20,13 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` metric families. As on a real node, counters have the type gauge, and a series appears only after its first
- * event. A node without failures since startup therefore has no series with `status="Failure"`.
+ * Creates the `app_*` metric families. As on a real node, counters have the type gauge, and a series appears only after its first event.
+ * For example, a node without failures since startup has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // Tickers with a price in any earlier vote. A later vote without a price for such a ticker reports `missing_price`.
+  // Tickers that had a price in an earlier vote, and for which a vote without a price reports `missing_price`.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
@@ -45,7 +45,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       const failure = success ? "TransformPricesError" : "OracleClientError";
       families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
-      // Count these ABCI methods as successful, because a local chain rejects no proposals.
+      // Count the remaining ABCI methods as successful, because a local chain rejects no proposals.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
       }

@@ -240,7 +240,7 @@ export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Collects events' values by tag, in order, and appends `base`. Like CometBFT, includes attributes without an index flag. */
+/** Collects attribute values by tag, in event order, and then adds `base`. Like CometBFT, includes attributes without an index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -259,9 +259,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Returns true if a search matches a transaction or block. `fixed` contains the tags of the transaction or block itself
- * (tx.height, tx.hash, block.height). All other conditions must hold in the same event, because CometBFT's kv indexer joins
- * conditions by event. Event attributes whose `index` flag is false never match.
+ * Returns true if a search matches a transaction or block. `fixed` contains the tags of the transaction or block itself (tx.height,
+ * tx.hash, block.height). Conditions on event attributes must all hold in the same event, because CometBFT's kv indexer joins conditions by
+ * event. Event attributes whose `index` flag is false never match.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -290,7 +290,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns true if a value satisfies a condition. A value whose kind differs from the operand's kind never does. */
+/** Returns true if a value satisfies a condition. If the value is not of the operand's kind, the condition is false. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;

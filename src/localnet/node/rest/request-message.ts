@@ -23,8 +23,7 @@ import { Buffer } from "node:buffer";
 
 export interface RequestSource {
   /**
-   * Parses the form values. Called only if the route takes query parameters, because otherwise a parse error must not fail the
-   * request.
+   * Parses the form values. Called only if the route takes query parameters, so that malformed values do not fail requests to other routes.
    */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
@@ -147,7 +146,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A timestamp needs no quotes. */
+/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A timestamp may be unquoted. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -214,12 +213,12 @@ export function parseFieldValue(field: DescField, text: string, source: ValueSou
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formatOf(field);
-  // Unlike the Go gateway, read such decimals from a query, because the dex module's simulations need them.
+  // Unlike the Go gateway, accept plain decimals for decimal fields, because the dex module's simulations need them.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** Returns the gateway's error for a field whose type is not supported in a query. Go prints every such type as `*reflect.rtype`. */
+/** Returns the gateway's error for a field whose type is not supported in a query. Go reports each such type as `*reflect.rtype`. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -278,9 +277,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/**
- * Decodes base64 in the standard or URL alphabet. If both fail, throws the URL alphabet's error, like grpc-gateway.
- */
+/** Decodes base64 in the standard or URL alphabet. Like grpc-gateway, reports the URL alphabet's error if neither fits. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);

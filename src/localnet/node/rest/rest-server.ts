@@ -60,7 +60,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // Treat an escaped slash as part of a value if a route then matches. The SDK's gateway instead decodes a path before splitting,
+    // Treat an escaped slash as part of a value if a route matches this reading. The SDK's gateway instead decodes a path before splitting,
     // so the slash in an IBC denomination splits the value, and may select another route.
     const found =
       findRoute(

@@ -100,7 +100,7 @@ export function matchPath(
   let at = 0;
   for (const [index, part] of parts.entries()) {
     if (part.kind === "segments") {
-      // Compute where the `**` part ends, because every later part matches exactly one segment.
+      // Leave one segment for each part after the `**` part, because each of these parts matches exactly one segment.
       const end = segments.length - (parts.length - index - 1);
       if (end < at) return undefined;
       values.set(part.name, segments.slice(at, end).join("/"));

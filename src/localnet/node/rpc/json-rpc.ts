@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The only method that waits for a block. Calls to the method bypass the queue, so that the wait does not block other requests. */
+/** The only RPC method that waits for a block, whose calls bypass the queue, so that their wait does not block other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,7 +36,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns the turn for a call that bypasses the queue, with a `pause` that does nothing. */
+/** Returns a `CallTurn` for a call that bypasses the queue, whose `pause` therefore resolves without waiting. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
@@ -54,7 +54,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws Go's error for a wrong type. */
+/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws Go's error if a field has the wrong type. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);

@@ -186,7 +186,7 @@ function fromHexText(type: ParameterType, hex: string): Parameter {
   throw new Error(`got a hex string arg, but expected '${type}'`);
 }
 
-/** The consensus state for `consensus_state`, at the next height before the first vote. */
+/** Consensus state that the method `consensus_state` returns, for the next height before its first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;

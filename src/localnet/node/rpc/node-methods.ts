@@ -90,7 +90,7 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // The next block contains the canonical commit. For the latest block, only the commit that this node saw exists.
+      // A block's canonical commit is in the next block, so the latest block's commit, which this node saw, is not canonical.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
@@ -268,7 +268,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
 };
 
-/** Maximum length of a page of search results, in characters. A search whose page is longer fails. */
+/** Maximum length of a page of search results, in characters. A search fails if its page is longer. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
 /** Formats a page of search results, with pauses between items, because formatting large transactions may take seconds. */

@@ -188,7 +188,7 @@ interface CommittedBlock {
 }
 
 /**
- * Returns a block's events in the order of CometBFT's `fireEvents`, i.e. NewBlock, NewBlockHeader, NewBlockEvents, each Tx and
+ * Returns a block's events in the order of CometBFT's `fireEvents`: NewBlock, NewBlockHeader, NewBlockEvents, each Tx and
  * ValidatorSetUpdates. Events for votes and rounds are missing, because a single process makes every block.
  */
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
@@ -215,7 +215,7 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** The parts from which an event is created on demand. `ownTags` and `value` are called at most once each. */
+/** Inputs from which an event's tags and JSON are created on first use. `ownTags` and `value` are called at most once each. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];

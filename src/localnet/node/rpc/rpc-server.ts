@@ -145,7 +145,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
 
 /** Maximum total length of a batch's responses. Once a batch exceeds the limit, the node does not run its remaining calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** Lower limit for a batch with a call that waits for a block, because the responses stay in memory while other requests run. */
+/** Reduced maximum for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
 /**

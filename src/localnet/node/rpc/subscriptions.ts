@@ -59,7 +59,7 @@ interface Client {
 
 /** Approximate maximum time for which sending notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits on a client's turn to receive notifications. The notification of one full block already exceeds the byte limit. */
+/** A client's turn to receive notifications ends at any of these limits. A full block's notification alone exceeds the byte limit. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -117,8 +117,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
       const { subscriptions } = client;
       clients.add(client);
       const subscribe = (id: RpcId, text: string): void => {
-        // Check the limits in CometBFT's order. At the client limit, reject new subscriptions even from clients that already have
-        // subscriptions.
+        // Like CometBFT, check the client limit first, and at the limit reject new subscriptions even from clients that already have some.
         if (subscribed().length >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (subscriptions.size >= limits.maxPerClient) {

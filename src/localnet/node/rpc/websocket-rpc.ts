@@ -131,7 +131,7 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Keep the limit at or above the high-water mark, because with fewer unsent bytes the socket emits no `drain` event.
+  // Use at least the high-water mark, because a socket emits `drain` only after its unsent bytes have reached the mark.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
@@ -267,7 +267,7 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles a message. If the promise rejects, the client is disconnected. */
+  /** Handles a message. If `handle` rejects, the client is disconnected. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -319,9 +319,9 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 }
 
 /**
- * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call,
- * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading from a client with many pending
- * messages, and handles no messages while the client does not read responses. Returns a function that drops all messages.
+ * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call, such as
+ * broadcast_tx_commit, therefore delays the client's later calls. The node stops reading from a client with many pending messages, and
+ * handles no messages while the client does not read responses. Returns a function that drops the client's queued messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;

@@ -136,7 +136,7 @@ function toPower(update: ValidatorUpdate): ValidatorPower {
 
 export interface HeightRecord {
   readonly block: StoredBlock;
-  /** Commit for this block, which the next block also contains, but which a restart before the next block needs. */
+  /** Commit for this block, stored because the node may restart before the next block, which also contains the commit. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
   /** Validator sets to store for later heights, usually none (see `setsToKeep`). */

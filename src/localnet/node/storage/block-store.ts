@@ -221,7 +221,7 @@ function createBlockPruning(
     earliestHeight: (): bigint | undefined => earliest,
     /** Removes a height's block and index entries. The caller must have an open transaction. */
     remove,
-    /** Removes heights beyond the limit, after the block at `latest`. The caller must have an open transaction. */
+    /** Removes at most 16 heights below the last `keepBlocks` heights. The caller must have an open transaction. */
     prune: (latest: bigint) => {
       earliest ??= latest;
       if (keepBlocks === 0) return;
@@ -257,7 +257,7 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // Because a snapshot's height may directly precede the recent heights, use its retained nodes to find where recent heights start.
+  // Start above all heights with nodes retained only for snapshots, because a snapshot's height may directly precede the recent heights.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** Lowest height stored for the application itself, not for snapshots, or undefined until the application reads the heights. */
   let from: bigint | undefined;

@@ -128,7 +128,7 @@ function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: strin
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions that a single event's attributes must all satisfy. If empty, everything in the height range matches. */
+  /** Conditions that a single event's attributes must all satisfy. Without conditions, everything in the height range matches. */
   readonly conditions: readonly Condition[];
 }
 

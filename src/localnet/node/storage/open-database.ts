@@ -124,8 +124,8 @@ function unusable(home: string, cause: unknown): NodeError {
  */
 const SCHEMA_VERSION = 2n;
 
-// WITHOUT ROWID stores a table's rows in its primary key, so the event tables need no separate index. Their key
-// `(tag, value, height, …)` finds an exact value within a range of heights, and its prefix `(tag, …)` finds all values. `event` is
+// WITHOUT ROWID stores a table's rows in its primary key, so the event tables need no separate index. An event table's key
+// `(tag, value, height, …)` finds an exact value within a range of heights, and its prefix `(tag, …)` finds a tag's values. `event` is
 // the event's position in its transaction or block, because all conditions of a search must hold within one event.
 // `txs_by_place` is for searches by height alone, and UNIQUE on `blocks.hash` is for `block_by_hash`.
 const TABLES = `

@@ -49,7 +49,7 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   /** Encodes one validator's events, oldest first, as requests; absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
-  /** Encodes a report. Absent if the receiver accepts only alerts. */
+  /** Encodes a report; absent if the receiver accepts only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** If present, the receiver gets the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
@@ -83,17 +83,17 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, which must be sorted oldest first. Resolves once the receiver has accepted them all, and otherwise
-   * rejects with a `ChannelError`, whose message contains no secrets.
+   * Delivers one validator's events, which must be sorted oldest first. Resolves once the receiver has accepted all events, and
+   * otherwise rejects with a `ChannelError`, whose message contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report with the same guarantees as `send`. A text that is too long is truncated, which the message mentions. */
+  /** Delivers a report with the same guarantees as `send`. A report that is too long is truncated, with a note at its end. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
   /** If present, the receiver gets the state of all alerts instead of events, and `send` is used only for tests. */
   readonly state?: StatePush;
 }
 
-/** {@link StateRequests} with the function that sends one of its requests. */
+/** Like {@link StateRequests}, with a function that sends one of the requests. */
 export interface StatePush extends StateRequests {
   readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
@@ -119,7 +119,7 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
   const { kind, about, schema, example } = definition;
-  // Configurations of the same kind have the same schema.
+  // Comparing the kind is enough, because all configurations of one kind have the same schema.
   const isOwn = (config: KindSettings): config is z.output<Schema> => config.kind === kind;
   return {
     kind,

@@ -89,8 +89,8 @@ export function createMailing<Item extends { readonly id: string }>(
 }
 
 /**
- * Creates the error for recipients that the server refused. The error allows a retry if the server may accept any of them later; the
- * retry then goes only to recipients without the mail.
+ * Creates the error for recipients that the server refused. The error allows a retry if the server may accept a refused recipient
+ * later; a retry goes only to recipients who lack the mail.
  */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");

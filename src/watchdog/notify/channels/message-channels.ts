@@ -212,7 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Take the newest event's id, because a repeated delivery may contain newer events and then differs from the failed one.
+    // Use the newest event's id, because a repeated delivery that contains newer events needs a different id from the failed delivery.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({

@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A POST request with a JSON body. Its URL and headers may be secret, so errors must not contain them. */
+/** A POST request with a JSON body. Errors must not contain the URL or the headers, which may be secret. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface PostReply {
 /** Sends a POST request and resolves with any response, even an HTTP error; rejects only if there is no response. */
 export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
-/** The kinds of delivery failures, with their facts. */
+/** The kinds of delivery failures, each with the details that callers need. */
 export type ChannelErrorFacts =
   /** The receiver may accept the notification later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
@@ -38,8 +38,8 @@ export type ChannelErrorFacts =
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Besides certain HTTP statuses, replies that match these patterns mean that another attempt is pointless. The matched text is the
- * status and the receiver's explanation.
+ * Patterns of replies that, besides certain HTTP statuses, make another attempt pointless. A pattern is matched against the status
+ * and the receiver's explanation.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -96,8 +96,8 @@ export const MAX_WORDS = 300;
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
 /**
- * Extracts the receiver's explanation from a response body, on one line. A web page gives an empty text, because it says nothing
- * about the notification.
+ * Extracts the receiver's explanation from a response body, on one line. The result is empty for a web page, because the page says
+ * nothing about the notification.
  */
 export function wordsOf(text: string): string {
   const body = parseJson(text);

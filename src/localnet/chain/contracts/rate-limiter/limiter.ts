@@ -86,7 +86,7 @@ function readLimits(
   return { any, own, isLimited: any.length + own.length > 0 };
 }
 
-/** Saves the quotas of the path and of the channel `any`. Like the reference contract, saves a list even if it is empty. */
+/** Saves the quotas of the path and of the channel `any`. Like the reference contract, also saves an empty list. */
 function saveLimits({ storage }: wasm.ContractScope, path: Path, { any, own }: PathLimits): void {
   limitsOf({ ...path, channel: ANY_CHANNEL }).set(storage, any);
   limitsOf(path).set(storage, own);
@@ -126,7 +126,7 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
 const ANY_CHANNEL = "any";
 
 // Keys are encoded as in cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part
-// key. Raw queries written for the deployed contract therefore find the same keys here.
+// key. Raw queries written for the deployed contract work here, because the keys are the same.
 
 /** Encodes a map's namespace, preceded by its length as 2 bytes big-endian. */
 function namespace(name: string): Uint8Array {

@@ -11,7 +11,7 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * Denomination's supply at the window's first transfer; undefined before that transfer. Resetting the flow does not change this value.
+   * Denomination's supply at the window's first transfer; undefined before that transfer. Resetting the flow keeps this supply.
    */
   readonly channelValue: bigint | undefined;
 }
@@ -20,7 +20,7 @@ export interface Quota {
 export interface Flow {
   readonly inflow: bigint;
   readonly outflow: bigint;
-  /** End of the window, in nanoseconds since the Unix epoch. */
+  /** Time at which the current window ends, in nanoseconds since the Unix epoch. */
   readonly periodEnd: bigint;
 }
 
@@ -40,7 +40,7 @@ export interface Transfer {
   readonly nowNs: bigint;
 }
 
-/** Result of {@link allow}: the new state, or the amount used so far and the capacity that the transfer would exceed. */
+/** Result of {@link allow}: the new quota and flow, or the amount used so far and the capacity that the transfer would exceed. */
 type TransferCheck =
   | { readonly ok: true; readonly limit: RateLimit }
   | { readonly ok: false; readonly used: bigint; readonly max: bigint; readonly periodEnd: bigint };
@@ -48,7 +48,7 @@ type TransferCheck =
 export const MAX_UINT256 = (1n << 256n) - 1n;
 const MAX_PERCENTAGE = 100;
 
-/** Creates a quota without a channel value, and caps both percentages at 100. */
+/** Creates a quota, caps its percentages at 100, and leaves `channelValue` undefined until the first transfer. */
 export function createQuota(
   name: string,
   duration: bigint,
@@ -68,7 +68,7 @@ export function newFlow(duration: bigint, nowNs: bigint): Flow {
   return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
 
-/** Returns the maximum net outflow and inflow within a window, which are 0 until the channel value is known. */
+/** Returns the maximum net outflow and inflow within a window, which are 0 until `channelValue` is set. */
 export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue = 0n }: Quota): {
   readonly out: bigint;
   readonly in: bigint;
@@ -91,7 +91,7 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The error message reports the amount used before the transfer, even if the amount belongs to an earlier window.
+  // The error message reports the amount used before this transfer, even if that amount was used in an earlier window.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;
@@ -104,7 +104,7 @@ export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferC
     : { ok: true, limit: { quota: valued, flow: next } };
 }
 
-/** Subtracts a failed transfer's amount from the outflow. The window and the channel value stay the same. */
+/** Subtracts a failed transfer's amount from the outflow. The time window and `channelValue` stay the same. */
 export function undo({ quota, flow }: RateLimit, amount: bigint): RateLimit {
   return { quota, flow: { ...flow, outflow: flow.outflow > amount ? flow.outflow - amount : 0n } };
 }

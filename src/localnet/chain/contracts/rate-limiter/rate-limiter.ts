@@ -71,7 +71,7 @@ function found<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Roles, in the order of the contract's enum. The governance account has every role. */
+/** Names of the roles, in the order of the Rust contract's enum. The governance account has every role. */
 const ROLES = [
   "AddRateLimit",
   "RemoveRateLimit",
@@ -87,7 +87,7 @@ const ROLES = [
 type Role = (typeof ROLES)[number];
 type Handler = (scope: wasm.ContractScope, fields: JsonField) => wasm.ContractResponse;
 
-/** The contract's messages, each with the role that the sender must have. */
+/** Handlers for the contract's messages, each with the role that the sender must have. */
 const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
   add_path: { role: "AddRateLimit", handle: addPath },
   remove_path: { role: "RemoveRateLimit", handle: removePath },
@@ -105,7 +105,7 @@ const EXECUTE_VARIANTS: Readonly<Record<string, "fields">> = Object.fromEntries(
   [...Object.keys(MESSAGES), "process_messages"].map((name) => [name, "fields"]),
 );
 
-/** Initializes the contract's state: the paths, and the governance account with all roles. */
+/** Stores the quotas of the initial paths, and gives the governance account all roles. */
 function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.ContractResponse {
   const governance = text(message, "gov_module");
   const transferModule = text(message, "ibc_module");
@@ -136,7 +136,7 @@ function runQueued(scope: wasm.ContractScope, { fields }: Variant): wasm.Contrac
     ids: ids.isPresent() ? ids.elements().map((field) => field.asText()) : undefined,
     count: count.isPresent() ? Number(uint64(fields, "count")) : undefined,
   };
-  // Sender and role were checked when the message was queued.
+  // The sender's role was checked when the message was queued.
   processMessages(scope, chosen, (queued) => {
     const { name, fields: own } = readVariant("ExecuteMsg", queued, EXECUTE_VARIANTS);
     MESSAGES[name]?.handle(scope, own);
@@ -312,7 +312,7 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Runs the queued messages whose delay has passed, among the messages with the given ids or else the first `count` messages. A
+ * Takes the queued messages with the given ids, or else the first `count` messages, and runs those whose delay has passed. A
  * message that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
@@ -329,7 +329,7 @@ function processMessages(
     try {
       run(message);
     } catch (error) {
-      // Rethrow any other exception, because it is a bug in the contract.
+      // Rethrow an exception that is not a `ContractError`, because it is a bug in the contract.
       if (!(error instanceof wasm.ContractError)) throw error;
     }
 }

@@ -11,7 +11,7 @@ export interface Variant {
   readonly fields: JsonField;
 }
 
-/** Reads a message as serde reads a Rust enum, which is an object with one known member, or a bare name without fields. */
+/** Reads a message as serde reads a Rust enum: an object with one known member, or only a name for a variant without fields. */
 export function readVariant(
   type: string,
   message: MessageJson,
@@ -40,7 +40,7 @@ function fieldError(type: string): JsonField["error"] {
   };
 }
 
-/** Returns the unsigned 64-bit integer in a required field. As in serde, the field must not be a string. */
+/** Returns the unsigned 64-bit integer in a required field. As in serde, the field must be a JSON number, not a string. */
 export function uint64(fields: JsonField, name: string): bigint {
   const field = fields.member(name).required();
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned 64-bit integer");

@@ -93,12 +93,12 @@ const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, propo
 /** Executed proposals, keyed by id. */
 const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
 
-/** Dependencies for looking up and checking a proposal's messages. */
+/** The chain's names, and a function that finds the handler for a proposal's message. */
 interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
 
-/** Runs a proposal's messages, archives the proposal and returns its id. If one message fails, none of them takes effect. */
+/** Runs a proposal's messages, archives the proposal and returns its id. If one message fails, no message takes effect. */
 function submitProposal(
   context: Context,
   { proposer, messages }: MsgSubmitProposal,
@@ -247,7 +247,7 @@ function submitAsContract(
   return { data: utf8(`{"proposal_id":${proposalId}}`), response };
 }
 
-/** Parses proto JSON whose `@type` field contains the type URL. Throws `ModuleError`. */
+/** Converts a message from proto JSON, whose `@type` field contains the type URL, to an `Any`. Throws `ModuleError`. */
 function parseAny(json: string, chainName: string): Any {
   const { "@type": typeUrl, ...fields } = parseObject(json);
   if (typeof typeUrl !== "string") throw errors.unregisteredError("Any JSON doesn't have '@type'");

@@ -48,7 +48,7 @@ function requirePositive(params: Params): void {
   }
 }
 
-/** Permissions ("minter", "burner", "staking") by module account name. */
+/** Maps each module account's name to its permissions ("minter", "burner", "staking"). */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 
 export interface AuthOptions {
@@ -77,7 +77,7 @@ const accountCodec: collections.Codec<Account> = collections.rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-/** Accounts by address, each encoded as an `Any`. Key: `0x01 | address`. */
+/** Accounts by address, each encoded as an `Any`. The key is 0x01 and the address. */
 const accounts = collections.createMap(STORE_NAME, Uint8Array.of(1), collections.bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
@@ -123,12 +123,12 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
       const coins = accounts.get(context, address)?.vesting;
       return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
-    /** Reads the account and, if it is a vesting account, adds the coins to its delegated coins. */
+    /** Adds coins to a vesting account's delegated coins; for other accounts, only reads the account. */
     trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) =>
         schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
       ),
-    /** Reads the account and, if it is a vesting account, subtracts the coins from its delegated coins. */
+    /** Subtracts coins from a vesting account's delegated coins; for other accounts, only reads the account. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) => schedules.trackUndelegation(before, coins)),
     /** Returns a module account, creating it if it does not exist. Throws a plain error (a bug) for an unknown name. */

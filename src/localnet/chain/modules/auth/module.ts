@@ -119,7 +119,7 @@ function createQueries(keeper: auth.AuthKeeper, bech32Prefix: string): readonly 
   });
 }
 
-/** Reads an account by bech32 address. `fieldName` appears in errors, because the SDK spells the field differently per query. */
+/** Reads an account by bech32 address. Errors contain `fieldName`, because the SDK names the field differently in each query. */
 function requireAccount(context: Context, keeper: auth.AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw invalidArgument(`${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));

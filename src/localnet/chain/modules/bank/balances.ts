@@ -39,7 +39,7 @@ const holderKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Returns the prefix shared by a denomination's keys in {@link holders}, without the map's own prefix. */
+/** Returns the prefix for a denomination's keys in the map {@link holders}, without the map's own prefix 0x03. */
 export function holdersKey(denom: string): Uint8Array {
   return concat(utf8(denom), Uint8Array.of(0));
 }
@@ -49,18 +49,18 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Supply by denomination, as decimal text. Key: `0x00 | denom`. */
+/** Supply by denomination, as decimal text. The key is 0x00 and the denomination. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
-/** Metadata by base denomination. Key: `0x01 | denom`. */
+/** Metadata by base denomination. The key is 0x01 and the base denomination. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
 /**
- * Balances by account address and denomination. Key: `0x02 | address length | address | denom`. Amounts are decimal text; zero
- * balances are not stored. Write balances with {@link setBalance}, which also updates the holder index.
+ * Balances by account address and denomination. The key is 0x02, the length-prefixed address and the denomination. Amounts are
+ * decimal text; zero balances are not stored. Write balances with {@link setBalance}, which also updates the holder index.
  */
 export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
-/** Index of the holders of each denomination, with empty values. Key: `0x03 | denom | 0x00 | address length | address`. */
+/** Index of holders by denomination, with empty values. The key is 0x03, the denomination, 0x00 and the length-prefixed address. */
 export const holders = createMap(MODULE_NAME, Uint8Array.of(3), holderKeyCodec, bytesCodec);
-/** Overrides of the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is one byte: 1 if enabled, 0 if disabled. */
+/** Overrides of the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is the byte 1 (enabled) or 0 (disabled). */
 export const sendEnabled = createMap(MODULE_NAME, Uint8Array.of(4), textCodec, booleanCodec);
 
 const NO_BYTES = new Uint8Array(0);

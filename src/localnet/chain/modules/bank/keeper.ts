@@ -13,7 +13,7 @@ export type BankAccounts = Pick<
   | ("moduleAccount" | "isModuleName" | "parseAddress" | "formatAddress")
 >;
 
-/** An input or output of a payment with several recipients. */
+/** The coins that one account pays or receives in a payment with several recipients. */
 export interface Payment {
   readonly address: Uint8Array;
   readonly coins: readonly Coin[];
@@ -127,7 +127,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** Like the SDK's `DelegateCoins`: accepts locked coins, emits no `transfer` event, and includes the balance in errors. */
+/** Delegates coins like the SDK's `DelegateCoins`: accepts locked coins, emits no `transfer` event, and includes the balance in errors. */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -135,7 +135,7 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
-  // Like the SDK, read the module account again by its address.
+  // Read the module account again by its address, as the SDK does, because the read consumes gas.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = store.balanceOf(context, from, coin.denom);

@@ -18,7 +18,7 @@ import * as money from "../../runtime/coins.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as bank from "./keeper.ts";
 
-/** Creates the `bank` module: balances and supply. `hooks` is called at each payment, because the hooks are created later. */
+/** Creates the `bank` module. `hooks` is called at each payment, because the hooks are created after the module. */
 export function createBankModule(
   options: bank.BankOptions,
   accounts: bank.BankAccounts,
@@ -45,7 +45,7 @@ const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisStat
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the genesis must equal this sum.
- * `send_enabled` entries may also be in `params.send_enabled`, their old location; entries in the new location take precedence.
+ * Entries in `params.send_enabled`, the old location, are read too; entries in `send_enabled` take precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -111,7 +111,7 @@ interface BankHandlerDeps {
   readonly keeper: bank.BankKeeper;
 }
 
-// Messages are checked in the SDK's order, because the first failed check determines the error.
+// Each message's checks run in the SDK's order, because the first failed check determines the error.
 
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
@@ -283,7 +283,7 @@ function metadataOf(
   return { metadata };
 }
 
-/** Returns all entries for the requested denominations, or one page of all entries if no denominations are requested. */
+/** Returns the `send_enabled` entries for the requested denominations, or a page of all entries if no denominations are requested. */
 function sendEnabledPage(
   context: Context,
   request: wire.QuerySendEnabledRequest,

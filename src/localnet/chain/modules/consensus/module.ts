@@ -47,7 +47,7 @@ export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the consensus key types that validators may use. Consumes no gas, as the SDK reads the params from its context. */
+/** Returns the consensus key types that validators may use. Consumes no gas: the SDK reads the params from its context, not the store. */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }

@@ -40,7 +40,7 @@ const keyCodec: Codec<FailureKey> = {
   decode: (key) => ({ address: fromUtf8(key.subarray(0, -9)), id: readUint64BigEndian(key.subarray(-8)) }),
 };
 
-/** Failed calls. Key: `0x01 | address (text) | "/" | id (8 bytes, big-endian)`. */
+/** Failed calls. The key is 0x01, the contract's address as text, a slash, and the failure's id (8 bytes, big-endian). */
 export const failures = createMap(MODULE_NAME, Uint8Array.of(1), keyCodec, messageCodec<Failure>(Failure));
 
 /** Returns the key prefix for a contract's failures. */
@@ -60,7 +60,7 @@ export interface FeeKeeper {
 
 export interface ContractManagerDeps {
   readonly contracts: ContractKeeper;
-  /** If absent, the chain pays no packet fees to relayers. */
+  /** Without this keeper, the chain pays no packet fees to relayers. */
   readonly fees?: FeeKeeper;
 }
 
@@ -76,8 +76,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores a failed contract call and returns it with an id. The failure's id is the contract's highest stored failure id plus one, or 0
- * for the first. If the last failure is removed, its id is therefore reused.
+ * Stores a failed contract call and returns it with an id. The id is the contract's highest stored failure id plus one, or 0 for
+ * the first failure. After the failure with the highest id has been removed, the next failure reuses this id.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -110,7 +110,7 @@ export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
 }
 
 function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
-  // The inner application has already decoded the same data.
+  // Decoding cannot fail here, because the inner application has already decoded the same data.
   const { sender } = decodePacketData(packet.data);
   if (!keepers.contracts.isContract(context, sender)) return;
   if (outcome.kind === "timeout") keepers.fees?.distributeTimeoutFee(context, packet.relayer, packet);
@@ -120,8 +120,8 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 
 /**
  * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
- * writes and events are dropped, and no error is thrown. The failed call is stored, so that the contract can resubmit it. The gas
- * used, up to the limit, is charged to the caller. Throws `ErrOutOfGas` if the caller runs out of gas.
+ * writes and events are dropped, and no error is thrown. The failed call is stored, so that the contract can resubmit it. The
+ * caller pays for the gas used, up to the limit. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(
   context: Context,

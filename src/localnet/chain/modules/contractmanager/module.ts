@@ -106,7 +106,7 @@ function runResubmission(
   };
 }
 
-/** Reads a failure with the query handler, so that a missing failure's error text is a gRPC status, not a registered error. */
+/** Reads a failure with the query handler, so a missing failure results in the text of a gRPC status, not of a registered error. */
 function requireFailure(
   context: Context,
   address: string,

@@ -59,7 +59,7 @@ const OF_TRANCHE = {
   }),
 };
 
-/** Bindings by their field name under `dex`. As in Go, if a message sets several fields, only the first in this order is used. */
+/** Bindings by their field name under `dex`. As in Go, if a message sets several fields, only the first in this order counts. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
@@ -198,7 +198,7 @@ function depositOptions(fields: JsonField): tx.DepositOptions {
 function orderType(name: string): tx.LimitOrderType {
   const known = Object.entries(tx.LimitOrderType).find(([each]) => each === name);
   if (known !== undefined) return known[1];
-  // Go prints these names in random order.
+  // Go prints the names of the order types in random order.
   throw ErrInvalidOrderType(
     `got "${name}", expected one of ${Object.keys(tx.LimitOrderType).slice(0, 5).join(", ")}`,
   );

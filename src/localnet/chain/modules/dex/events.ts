@@ -26,7 +26,7 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses: the message's sender, and the receiver of its output. */
+/** Bech32 addresses of a message's sender, and of the account that receives the output. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
@@ -204,7 +204,7 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// The attribute lists avoid spreads, because V8 grows such arrays step by step, and events account for many of a message's
+// Attribute lists are written without spreads, because V8 grows a spread array step by step, and events cause many of a message's
 // allocations.
 
 type Attribute = ChainEvent["attributes"][number];
@@ -215,7 +215,7 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 /** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/** Returns a side's attributes, which every update event needs. Cached on the id object, which many records of a side share. */
+/** Returns a side's attributes, which every update event needs. Cached on the id object, which the side's records share. */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -234,7 +234,7 @@ export interface SwapAmounts {
   readonly amountOut: bigint;
 }
 
-/** The part of a saved record that goes into an update event. `identity` distinguishes the record from others at its tick. */
+/** The part of a saved record that goes into an update event. `identity` distinguishes records at the same tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -296,7 +296,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Event for the gas used by a swap. The event type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
+/** Creates the event that reports a swap's gas. The event type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -312,7 +312,7 @@ export function totalWithdrawn(chainName: string, { denom, amount }: Coin): Chai
   };
 }
 
-/** A change in the number of records on the book. */
+/** A change by one in the number of records on the order book. */
 export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";

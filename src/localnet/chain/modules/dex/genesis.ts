@@ -27,7 +27,7 @@ const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", Gene
 /**
  * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. Creates any expirations of
  * active tranches that are missing from `limit_order_expiration_list`. Ignores `deposit_record_list` and `pool_list`, because
- * they follow from the balances and the other lists. Throws `GenesisError`.
+ * both can be derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));

@@ -62,7 +62,7 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
   );
 }
 
-/** Returns a limit order's price limits. The minimum average price defaults to the limit price (dex.md, "Messages") or the tick's price. */
+/** Returns an order's limits. The default minimum average price is the limit price (dex.md, "Messages") or, as deployed, the tick price. */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
@@ -99,7 +99,7 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** Throws if an order's average price is too low. The remainder placed on the book is valued at the tick's price. */
+/** Throws if an order's average price is too low, with the remainder that goes on the book valued at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
   const average = decimal.quoPrecInt(
@@ -145,7 +145,7 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Returns the tranche for an order. Expiring orders get a new tranche; others can join a tranche that has not been traded against. */
+/** Returns an order's tranche. Expiring orders get a new tranche; other orders can join a tranche that has not been traded against. */
 function trancheFor(
   context: Context,
   chainName: string,

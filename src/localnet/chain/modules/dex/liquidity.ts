@@ -63,7 +63,7 @@ export function deposit(
 
 /**
  * Returns whether a failed position fails the message. For a position behind enemy lines (see {@link isBehindEnemyLines}),
- * `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
+ * `failTxOnBel` decides. A failure for another reason fails the message only in the deployed module.
  */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
@@ -269,7 +269,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** Shares requested so far, by denomination. The shares are burned after the last position. */
+  /** Shares requested so far, by denomination, which are burned after the last position has been processed. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

@@ -210,7 +210,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** Checks each hop of a multi-hop route. Like the deployed module, requires two characters per hop instead of two hops per route. */
+/** Checks each hop of a route. As deployed, the minimum of two applies to the characters of a hop, not to the number of hops. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -263,7 +263,7 @@ function parseDecimal(text: string): PrecDec {
 }
 
 /**
- * The usual spelling of a number. Such text is valid both as an integer and as a 27-digit decimal, so it needs no further check.
+ * Matches a number in its usual spelling, which is valid both as an integer and as a 27-digit decimal and needs no further check.
  */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 

@@ -42,7 +42,7 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
  * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an unexpired
- * order before it reaches an expired one.
+ * order before reaching an expired order.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
@@ -136,8 +136,8 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks, in field order, the numbers that are sent as text, and throws a
- * plain error. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed numbers.
+ * Creates a handler for a user message. `checkDecoded` checks, in field order, the numbers that the message contains as text, and throws
+ * a plain error if a number is malformed. Go parses such numbers while decoding the transaction, so CheckTx rejects them.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -169,7 +169,7 @@ function updateParams(
   if (message.params !== undefined) moduleParams.set(context, message.params);
 }
 
-// Simulations are queries that run the messages' operations.
+// Simulations are queries that run a message's operation without lasting effects.
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains this address. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
@@ -203,7 +203,7 @@ function simulateOrder(
 
 /** A query that runs a message without applying its effects. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True if the message uses its creator's shares or orders. The simulation then runs as the message's creator. */
+  /** True if the message uses its creator's shares or orders, so that the simulation runs as this creator. */
   readonly isOfOwner?: boolean;
 }
 

@@ -44,7 +44,7 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored but rebuilt. */
+/** Returns the pool with this key, or undefined if it was never created. Sides without reserves are rebuilt, not stored. */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -82,7 +82,7 @@ export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): bool
   return takerDenom < makerDenom;
 }
 
-/** Rebuilds a missing pool side. As in the deployed module, this side takes its opposite price from the existing side. */
+/** Rebuilds a missing pool side. As in the deployed module, the missing side takes its opposite price from the existing side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,
@@ -117,7 +117,7 @@ function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bi
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns a copy of a pool side with new reserves. Listing the fields is faster than a spread. */
+/** Returns a copy of a pool side with new reserves. Listing the fields is faster than an object spread. */
 export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
@@ -149,11 +149,11 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
   context.emit(reservesUpdated(side, swap));
 }
 
-/** Amounts of token0 and token1. */
+/** Amounts of a pair's two tokens, token0 first. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
 /**
- * A pool's values that the share formulas use. `tick` is the normalized centre, and `supply` is the pool's total number of
+ * The values of a pool that the formulas for shares use. `tick` is the normalized centre, and `supply` is the pool's total number of
  * shares.
  */
 interface PoolState {
@@ -164,7 +164,7 @@ interface PoolState {
 }
 
 /**
- * Calculates the amounts that a deposit adds to the reserves, and the shares issued for them. With autoswap, the whole offer is
+ * Calculates the amounts that a deposit adds to the reserves, and the shares issued for these amounts. With autoswap, the whole offer is
  * deposited, and its unmatched part pays a fee.
  */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {

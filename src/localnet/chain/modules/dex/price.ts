@@ -10,7 +10,7 @@ const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of the ticks from 0 upwards, by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand,
+ * Prices of the ticks from 0 upwards, indexed by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand,
  * so a chain only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
@@ -56,7 +56,7 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 
 /**
  * Follows the deployed module's binary search step by step: for a price between two ticks, the search path determines the result,
- * not the nearer tick. The table only grows until one of its prices exceeds `price`, because all later prices exceed it too.
+ * not the nearer tick. The table only grows until one of its prices exceeds `price`, because all later prices also exceed `price`.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
@@ -88,7 +88,7 @@ export function validateTickFee(tick: bigint, fee: bigint): void {
   if (magnitude > MAX_TICK - fee) throw ErrTickOutsideRange();
 }
 
-/** Throws dex/1159 if a trade would buy less than one unit. */
+/** Throws dex/1159 if `amountIn` would buy less than one unit of the output token. */
 export function requireFairOutput(amountIn: bigint, price: decimal.PrecDec): void {
   const output = decimal.quoPrec(decimal.precFromInt(amountIn), price);
   if (output < decimal.PREC_ONE)

@@ -190,7 +190,7 @@ function page(
   }
 }
 
-/** Parses "A<>B" with the tokens in either order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
+/** Parses "A<>B" with the tokens in either order. Throws dex/1119 for a text in another format, and dex/1102 for equal tokens. */
 function parsePairId(text: string): types.PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);

@@ -190,7 +190,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Encodings, cached on the key object, which a side's versions share. A swap changes the reserves but rarely the prices. */
+/** Encoded pool sides, cached on the key object that a side's versions share. A swap changes the reserves but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {

@@ -96,7 +96,7 @@ function* walkTicks(
   for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tick.decode(value);
 }
 
-/** Records whose encoding depends on the chain's profile. */
+/** Reads and writes records whose encoding depends on the chain's profile. */
 interface Records<K, V> {
   readonly get: (context: Context, key: K) => V | undefined;
   readonly set: (context: Context, key: K, record: V) => void;
@@ -125,7 +125,7 @@ function createRecords<K, V>(
   };
 }
 
-/** Filled, cancelled and expired tranches. */
+/** Tranches that left the book because they were filled, were cancelled or expired. */
 export const inactiveTranches = createRecords(
   types.INACTIVE_TRANCHE_PREFIX,
   inactivePath,
@@ -136,7 +136,7 @@ function inactivePath(key: types.TrancheKey): Uint8Array {
   return concat(types.INACTIVE_TRANCHE_PREFIX, types.trancheRef(key));
 }
 
-/** Users' positions in tranches. */
+/** Users' positions in tranches, keyed by address and tranche key. */
 export const trancheUsers = createRecords(
   types.TRANCHE_USER_PREFIX,
   types.trancheUserPath,
@@ -178,7 +178,7 @@ export function nextTrancheKey(context: Context): string {
   return context.profile.deployed("dexTrancheKeys") ? `tk-${count}` : `t||${count}`;
 }
 
-// The deployed module stores this count in a transient store, which has its own gas costs.
+// The deployed module counts a block's JIT orders in a transient store, which has its own gas costs.
 const TRANSIENT_READ_COST = 100;
 const TRANSIENT_WRITE_COST_FLAT = 200;
 const TRANSIENT_WRITE_COST_PER_BYTE = 3;

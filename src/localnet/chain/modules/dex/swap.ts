@@ -34,7 +34,7 @@ type Liquidity =
 
 /**
  * Swaps against the book, best price first, and emits the gas used. The deployed module swaps in a cache context that it always
- * writes back. This module needs none, because a failure drops the state branch of the message or route.
+ * writes back. No cache context is needed here, because a failed message or route drops its own state branch.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -67,8 +67,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over a snapshot of the liquidity that a taker reaches. Advances past a record before yielding it, because that is when
- * the deployed iterator charges the gas for the step.
+ * Iterates over a snapshot of the liquidity that a taker reaches. Advances past a record before yielding the record, because the
+ * deployed iterator charges the step's gas at that moment.
  */
 function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -119,7 +119,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** Returns a pool after a swap. The input is added to the opposite side; the distance between the two sides' ticks is the fee. */
+/** Returns a pool after a swap. The entire input, including the fee, is added to the opposite side's reserves. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -174,7 +174,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. Since nothing is paid out, a route with one token can succeed and yields no coin. */
+/** Simulates MsgMultiHopSwap. Nothing is paid out, so a route with one token can succeed, with no output coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -197,7 +197,7 @@ function chooseRoute(
 /** State that all routes of a MsgMultiHopSwap share. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have been charged. Another route with the same prefix is not charged for these swaps again. */
+  /** Route prefixes for whose swaps gas has been charged. Another route with the same prefix is not charged for these swaps again. */
   readonly paid: Set<string>;
 }
 

@@ -145,7 +145,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a copy of a tranche with new amounts. Listing the fields is faster than a spread. */
+/** Returns a copy of a tranche with new amounts. Listing the fields is faster than an object spread. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,

@@ -44,7 +44,7 @@ export const storedParams = collections.createRequiredItem(
   ),
 );
 
-/** Returns the first invalid field with the reason, or undefined if all are valid. Rules, order and texts match the Go module. */
+/** Returns the first invalid field with the reason, or undefined if all are valid. The checks, their order and texts match Go. */
 export function findParamsError(
   params: market.Params,
 ): { readonly field: string; readonly text: string } | undefined {
@@ -77,7 +77,7 @@ interface FeemarketOptions {
 }
 
 interface FeemarketDeps extends SettleDeps {
-  /** Burns the fees paid in a block. If absent, the fee recipient keeps the fees. */
+  /** Burns the fees paid in a block. Without this function, the fee recipient keeps the fees. */
   readonly burnFees?: (context: Context) => void;
 }
 
@@ -117,8 +117,8 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
 const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the market starts at
- * the minimum price.
+ * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the gas price starts
+ * at its minimum.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = SCHEMA.read(json);
@@ -232,8 +232,8 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
 }
 
 /**
- * Returns the fee's only coin or, in a simulation, a zero amount of `feeDenom`. Throws feemarket/2 for several coins and, outside
- * simulations, feemarket/1 for none.
+ * Returns the fee's only coin or, in a simulation, a zero amount of `feeDenom`. Throws feemarket/2 if the fee has several coins
+ * and, outside simulations, feemarket/1 if the fee has no coin.
  */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
   const coins = money.parseCoins(feeOf(tx).amount);

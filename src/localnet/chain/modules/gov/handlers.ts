@@ -36,7 +36,7 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       const canceledTime = nsToTimestamp(context.timeNs);
       return { proposalId, canceledTime, canceledHeight: context.height };
     },
-    // Only a proposal can send the messages below.
+    // Only a passed proposal can send the following messages, because the module's account must sign them.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);

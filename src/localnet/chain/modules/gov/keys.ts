@@ -11,7 +11,7 @@ import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 /** Name of the module, its store, its account and its error codespace. */
 export const MODULE_NAME = "gov";
 
-/** Encodes the key of a deposit or vote, without its prefix: `id | lp(address)`. */
+/** Encodes the key of a deposit or vote, without its prefix: the proposal id and the length-prefixed address. */
 export function partKey(id: bigint, address: Uint8Array): Uint8Array {
   return concat(uint64BigEndian(id), lengthPrefixed(address));
 }
@@ -59,7 +59,7 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** Deposits, periods and vote thresholds. By default, genesis stores {@link defaultParams} with the chain's denomination. */
+/** Parameters for deposits and votes. By default, genesis stores {@link defaultParams} with the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x30),

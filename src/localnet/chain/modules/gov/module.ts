@@ -113,7 +113,7 @@ function queryProposals(
   return { proposals: page.items, pagination: page.pagination };
 }
 
-/** The response's `params` always contains all parameters. The separate parts from earlier SDK releases are only set on request. */
+/** The response's `params` always contains all parameters. The fields from earlier SDK releases are only set on request. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
@@ -193,7 +193,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the v1 fields. */
+/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields as in v1. */
 function legacyQueries(queries: ServedQueries<typeof wire.Query>): QueryFunctions<typeof legacy.Query> {
   return {
     Proposal: (context, request) => {

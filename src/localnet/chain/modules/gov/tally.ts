@@ -99,8 +99,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes, weighted by stake. A voter's delegations are counted with the voter's own vote. If a delegator did not vote,
- * its delegations follow the vote of their bonded validator, if the validator voted. If `removesVotes` is true, deletes the
+ * Counts the votes, weighted by stake. A voter's delegations are counted with the voter's own vote. The delegations of a
+ * delegator that did not vote follow their bonded validator's vote, if there is one. If `removesVotes` is true, deletes the
  * counted votes.
  */
 export function tally(
@@ -133,7 +133,7 @@ export function tally(
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends ValidatorStake {
-  /** Shares of delegators that cast their own votes. */
+  /** Shares of the validator's delegators that cast their own votes. */
   deducted: decimal.Dec18;
   ballot: Ballot;
 }

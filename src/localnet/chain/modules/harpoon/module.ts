@@ -237,7 +237,7 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
   else setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Prefix of hook type names. The rest of the name, in lower case, is the key in the sudo message. */
+/** Prefix of the hook types' names. The rest of a hook type's name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
 /** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws the contract's error. */

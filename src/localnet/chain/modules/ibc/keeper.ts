@@ -40,7 +40,7 @@ export interface IbcKeeper {
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/** The `ibc` module's keeper, whose state is all in the context's store. */
+/** The `ibc` module's keeper. It holds no state itself, but reads and writes the context's store. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,

@@ -39,13 +39,13 @@ import { channelParams, clientParams, connectionParams } from "./host/params.ts"
 
 export interface IbcModule extends ChainModule {
   readonly keeper: IbcKeeper;
-  /** The last ante step, which checks relayers' transactions. */
+  /** The last ante step, which rejects redundant transactions from relayers. */
   readonly relayCheck: AnteStep;
 }
 
 /**
- * Creates the `ibc` module: light clients, connections and channels. `router` finds a port's application and is called for each
- * message, because the applications need this module's keeper.
+ * Creates the `ibc` module: light clients, connections and channels. `router` returns a port's application. It is called for each message,
+ * because applications are created after this module.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
   return {
@@ -83,9 +83,9 @@ const CHANNEL_END = genesisPart<IdentifiedChannel>(`${CHANNEL}.IdentifiedChannel
 const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketState);
 
 /**
- * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
- * absent, its clients, connections or channels are empty and its params are the defaults. Like ibc-go, also creates the localhost
- * client and its connection. Throws `GenesisError`.
+ * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. An absent part adds no
+ * clients, connections or channels, and sets the default params. Like ibc-go, also creates the localhost client and its connection. Throws
+ * `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(keys.STORE_NAME, genesis);
@@ -153,7 +153,7 @@ function exportParams<T>(context: Context, service: string, params: ModuleParams
 
 /**
  * Imports one entry from `clients`, along with its entries from `clients_consensus` and `clients_metadata`. `genesis` is the
- * object that contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
+ * `client_genesis` object, which contains the three lists. Throws `GenesisError`, or `ModuleError` for an invalid client.
  */
 function importClient(context: Context, client: JsonField, genesis: JsonField): void {
   const clientId = client.member("client_id").required().asText();
@@ -200,12 +200,12 @@ interface ExportedClient {
   readonly metadata: JsonObject[];
 }
 
-/** Returns all clients in text order of their ids. Each client includes all its store entries except its connections. */
+/** Returns all clients, sorted by id as text. Each client includes all its store entries except its connections. */
 function listClients(context: Context): readonly (readonly [clientId: string, ExportedClient])[] {
   const clients = new Map<string, ExportedClient>();
   const prefix = keys.CLIENTS_PREFIX;
   for (const [path, value] of context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix))) {
-    // "clients/{id}/{key}". Iteration keys contain binary heights, which Latin-1 leaves unchanged.
+    // Paths are "clients/{id}/{key}". Decode as Latin-1, because some keys contain heights in binary.
     const [, clientId, key = ""] = /^clients\/([^/]+)\/(.*)$/s.exec(latin1(path)) ?? [];
     if (clientId === undefined || key === "connections") continue;
     const client = clients.get(clientId) ?? { state: null, consensus: [], metadata: [] };
@@ -232,14 +232,14 @@ function consensusStateJson(key: string, value: Uint8Array): JsonObject | undefi
   };
 }
 
-/** Genesis lists that contain packet entries, with each entry's name in the store. */
+/** Genesis lists of packet entries, each with the name that its entries have in store keys. */
 const PACKET_LISTS: readonly (readonly [list: string, name: keys.PacketEntryName])[] = [
   ["acknowledgements", "acks"],
   ["commitments", "commitments"],
   ["receipts", "receipts"],
 ];
 
-/** Genesis lists that contain channel sequences, with each sequence's name in the store. */
+/** Genesis lists of channel sequences, each with the name that its sequences have in store keys. */
 const SEQUENCE_LISTS: readonly (readonly [list: string, name: keys.SequenceName])[] = [
   ["send_sequences", "nextSequenceSend"],
   ["recv_sequences", "nextSequenceRecv"],

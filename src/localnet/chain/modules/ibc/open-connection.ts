@@ -94,8 +94,8 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's client
- * and connection must have the same ids. No handshake takes place, so build the counterparty's genesis in the same way.
+ * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's client and
+ * connection must have the same ids. Since no handshake runs, call this function for the counterparty's genesis too.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

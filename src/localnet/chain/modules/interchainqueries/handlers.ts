@@ -66,7 +66,7 @@ export function updateQuery(
   const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: keeper.moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
-  // As in Go, compare the addresses as strings. The same address in upper case is therefore a different sender.
+  // As in Go, compare the addresses as strings, so that an owner's address in upper case is a different sender.
   if (message.sender !== query.owner) throw errors.ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")
@@ -123,10 +123,10 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may do so once the submit
- * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5).
- * With a huge timeout, other accounts can never do so, because sums are exact. On the deployed chain, uint64 sums wrap around, so
- * with a huge timeout, any account may remove the query immediately.
+ * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may remove the query once the submit
+ * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). With a
+ * huge timeout, only the owner can ever remove it, because sums are exact. On the deployed chain, uint64 sums wrap around, so with a huge
+ * timeout, any account may remove the query immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -193,7 +193,7 @@ interface CheckRules {
   readonly params: Params;
 }
 
-/** A registration or update whose keys may be undefined. Only a contract's JSON message can contain such null keys. */
+/** A registration or update whose keys may be undefined, because a contract's JSON message can contain null keys. */
 type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
@@ -244,7 +244,7 @@ export function checkSender(bech32Prefix: string, sender: string): void {
     throw errors.ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 
-/** A query's unchecked keys. Undefined stands for a null key, which only a contract's JSON message can contain. */
+/** A query's unchecked keys. A null key, which only a contract's JSON message can contain, is undefined. */
 export type KeyList = readonly (KVKey | undefined)[];
 
 /** Checks a KV query's keys in Go's order: the number of keys, then each key, first for duplicates and then for empty fields. */

@@ -118,7 +118,7 @@ export const ErrEmptyKeyID = register(1119, "key id is empty");
 export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
 
-/** Wraps an error as "words: text: text". The text occurs twice because Go formats the inner error into its own wrap. */
+/** Wraps an error as "words: text: text", with its text twice, because the Go code wraps the error in its own message. */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }

@@ -54,7 +54,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
       RegisterInterchainQuery: (context, message) => registerQuery(context, message, keepers),
       SubmitQueryResult: {
         signers: ({ sender, result }) => {
-          // Go unpacks both headers while it decodes the transaction and reads its signers.
+          // Go unpacks the result's two headers while it decodes the transaction and reads the signers.
           requireClientMessage(result?.block?.header);
           requireClientMessage(result?.block?.nextBlockHeader);
           return [sender];

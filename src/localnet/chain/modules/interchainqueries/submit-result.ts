@@ -132,7 +132,7 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the proof specs from the client state here. They are always the SDK's specs, so only the client's existence matters.
+  // Go reads the proof specs from the client state here. Clients always have the SDK's proof specs, so only check that the client exists.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -159,9 +159,7 @@ function verifyStorageValue(
   return { ...value, value: verifyValue(proofs, claim, value.value) };
 }
 
-/**
- * Decodes the proof operations. As in Go, ignores the operations' types and keys. Throws ErrInvalidType for an undecodable proof.
- */
+/** Decodes the proof operations. As in Go, ignores each operation's type and key. Throws ErrInvalidType for an undecodable proof. */
 function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
   const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
   if (decoded.ok) return decoded.value;
@@ -169,9 +167,9 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent a
- * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if the
- * verification fails.
+ * Verifies a key's proof and returns the value to store. If the proof shows that the key is absent, returns an empty value even if the
+ * submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if
+ * the verification fails.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -189,10 +187,9 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
- * transaction, verifies the headers but does not deliver the transaction again. In both cases, the query's local height advances,
- * which delays the query's removal by accounts other than its owner. The query's remote height never changes, because
- * transactions may arrive in any order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the transaction,
+ * verifies the headers but does not deliver the transaction again. Even then, the query's local height advances, which delays the query's
+ * removal by accounts other than its owner. The query's remote height never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
@@ -224,8 +221,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
 }
 
 /**
- * Updates the client with both headers, then checks that the second header follows the first. As in Go, both consensus states are
- * stored, and a conflicting second header freezes the client without an error.
+ * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in Go, both
+ * consensus states are stored, and if the next header conflicts with a stored state, the client is frozen without an error.
  */
 function verifyHeaders(
   context: Context,

@@ -157,15 +157,15 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A decoded but unverified header, and its `Any`. */
+/** A decoded but unverified header, with the `Any` that contained it. */
 interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;
 }
 
 /**
- * Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal unless `packed` decodes
- * as a Tendermint header.
+ * Decodes a packed header. `name` names the header in error messages ("block header"). Throws ErrProtoUnmarshal unless `packed` decodes as
+ * a Tendermint header.
  */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
@@ -197,7 +197,7 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 
 /**
  * Rejects a packed message that is not a Tendermint header, before any message runs, because Go unpacks headers while decoding the
- * transaction. A message without a header is accepted.
+ * transaction. A missing header is accepted.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;

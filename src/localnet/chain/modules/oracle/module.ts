@@ -217,9 +217,9 @@ export interface OracleVote {
 }
 
 /**
- * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote
- * extensions are off. Only a proposer can put the votes into a block, because their bytes are not a transaction. Throws for a
- * vote format that this project's nodes do not write.
+ * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote extensions are
+ * off. Only a proposer can put votes into a block, because nodes reject the votes' bytes as a transaction. Throws for a vote format that
+ * this project's nodes do not write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -232,7 +232,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a decompressed vote extension, in bytes. Thousands of prices need far fewer bytes. */
+/** Maximum size of a decompressed vote extension, in bytes; enough for thousands of prices. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {

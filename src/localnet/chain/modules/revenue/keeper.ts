@@ -24,7 +24,7 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/** Rules for paying validators, by default the deployed chain's rules. A share is stored as text: its digits after scaling by 10^18. */
+/** Rules for paying validators (default: the deployed chain's). Shares are stored as the decimal text of share × 10^18. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),

@@ -93,7 +93,7 @@ export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
   }
 }
 
-/** Requirement for blocks or votes: the share that may be missed without penalty, and the minimum share. */
+/** The share of blocks or votes that may be missed without penalty (`allowed`), and the share below which the rating is 0 (`required`). */
 export interface Requirement {
   readonly allowed: Dec18;
   readonly required: Dec18;
@@ -119,7 +119,7 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/** Returns 1 up to the allowed share of misses, less with the square of the excess, and undefined below the requirement. */
+/** Returns 1 up to the allowed share of misses, then 1 minus the square of the relative excess; undefined below the requirement. */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;

@@ -34,7 +34,7 @@ import type { StakingKeeper } from "../staking/keeper.ts";
 /** Name of the module and its store, whose keys match the store keys of the SDK's `x/slashing`. */
 export const MODULE_NAME = "slashing";
 
-/** Signing window and penalties, by default the SDK's values. A fraction is stored as text: its digits after scaling by 10^18. */
+/** Signing window and penalties, by default the SDK's values. Fractions are stored as the decimal text of fraction × 10^18. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0),
@@ -91,7 +91,7 @@ export interface SlashingDeps {
     StakingKeeper,
     "byConsensus" | "byOperator" | "operators" | "slash" | "jail" | "unjail"
   >;
-  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that exceeds both limits is ignored. */
+  /** Returns the maximum age of evidence, in blocks and in nanoseconds. Evidence that is older than both maximum ages is ignored. */
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 

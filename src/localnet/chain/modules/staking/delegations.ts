@@ -101,7 +101,7 @@ function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
   };
 }
 
-/** Returns a function that iterates over a validator's records by an index, and skips records deleted in the meantime. */
+/** Returns a function that iterates over a validator's records through an index, and skips index entries without a record. */
 function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Array>) {
   return function* (context: Context, validator: Uint8Array): IterableIterator<readonly [K, V]> {
     for (const [key] of index.entries(context, lengthPrefixed(validator))) {
@@ -168,7 +168,7 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out a pair's completed unbonding entries. Returns the total payout, or undefined if the pair has no unbonding delegation. */
+/** Pays out completed undelegations of a delegator from a validator. Returns the sum, or undefined if there is no unbonding delegation. */
 export function completeUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -329,7 +329,7 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes a triplet's completed redelegation entries. Returns the entries' total, or undefined if the triplet has no redelegation. */
+/** Removes completed redelegations of a delegator between two validators. Returns their sum, or undefined if there is no redelegation. */
 export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

@@ -101,8 +101,8 @@ function newValidator(
 }
 
 /**
- * `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only if the message sets a
- * commission rate.
+ * `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook `beforeValidatorModified` runs only if the
+ * message sets a commission rate.
  */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");

@@ -15,7 +15,7 @@ import * as records from "./records.ts";
  */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
-/** A validator's tokens, and its delegators' shares. */
+/** A validator's tokens, and the sum of its delegators' shares. */
 export interface ValidatorStake {
   readonly operator: Uint8Array;
   readonly tokens: bigint;
@@ -104,9 +104,9 @@ export interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction. Undelegations and redelegations since the infraction pay first, and the
- * validator pays the rest. Returns the amount that the validator lost, or zero if the validator is unknown. Throws a
- * `ModuleError` for an unbonded validator.
+ * Burns part of the stake that backed an infraction. Takes from undelegations and redelegations since the infraction first, and the rest
+ * from the validator. Returns the amount that the validator lost, or zero if the validator is unknown. Throws a `ModuleError` for an
+ * unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -121,7 +121,7 @@ function slash(context: Context, keepers: types.Keepers, infraction: Infraction)
     throw unregisteredError(text);
   }
   const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
-  // Undelegations and redelegations since the infraction have paid. The validator pays the rest, up to all its tokens.
+  // After undelegations and redelegations since the infraction, take the rest from the validator, up to all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
   if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;
@@ -156,7 +156,7 @@ function burnTokens(
   validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
-/** Slashes stake that left the validator after the infraction. Returns how much should have been slashed in total. */
+/** Slashes stake that left the validator after the infraction. Returns the sum due, even if less stake was left to burn. */
 function slashMoved(
   context: Context,
   keepers: types.Keepers,

@@ -122,7 +122,7 @@ export function editDescription(
   });
 }
 
-/** Throws sdk/18 if a new commission rate is not between the minimum rate and 1. The check runs before the validator is read. */
+/** Throws sdk/18 if a new commission rate is not between the minimum rate and 1. Called before the validator is read. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");

@@ -188,7 +188,7 @@ function withBalance(
   return { delegation: records.delegationToWire(delegation), balance };
 }
 
-/** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
+/** Moves the entries out of the redelegation, and adds to each entry the tokens that its shares are worth at the destination. */
 function withBalances(
   context: Context,
   keepers: Keepers,

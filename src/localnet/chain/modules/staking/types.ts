@@ -15,7 +15,7 @@ export type StakingOptions = Pick<ChainNames, "bech32Prefix" | "authority" | "de
 export interface StakingDeps {
   readonly bank: Pick<BankKeeper, "balance" | "delegate" | "undelegate" | "sendBetweenModules" | "burn">;
   readonly hooks: StakingHooks;
-  /** Returns the types of consensus keys that the chain allows. */
+  /** Returns the types of consensus keys that the chain allows, such as "ed25519". */
   readonly keyTypes: (context: Context) => readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Combines several modules' hooks, which run in order until the first error. `members` is evaluated at each hook call. */
+/** Combines several modules' hooks, which run in order until the first error. Calls `members` again for each hook. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);
@@ -110,18 +110,18 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
 /** Name of the module and its store. The store has the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "staking";
 
-/** Module accounts that hold tokens: one for bonded validators, the other for all other validators. */
+/** Names of the module accounts that hold the tokens of bonded validators, and of validators that are not bonded. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-// Key prefixes from x/staking/types/keys.go that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
-/** Prefix of validators: `0x21 | lp(operator)`. */
+// Shared key prefixes from x/staking/types/keys.go. Here, `|` means concatenation, and `lp` puts an address's length (1 byte) before it.
+/** Prefix of validators' keys, which are `0x21 | lp(operator)`. */
 export const VALIDATORS = Uint8Array.of(0x21);
 /** Prefix of the validators' power order, with keys from {@link powerKey}. */
 export const VALIDATORS_BY_POWER = Uint8Array.of(0x23);
-/** Prefix of unbonding delegations: `0x32 | lp(delegator) | lp(validator)`. */
+/** Prefix of unbonding delegations' keys, which are `0x32 | lp(delegator) | lp(validator)`. */
 export const UNBONDINGS = Uint8Array.of(0x32);
-/** Prefix of redelegations: `0x34 | lp(delegator) | lp(source) | lp(destination)`. */
+/** Prefix of redelegations' keys, which are `0x34 | lp(delegator) | lp(source) | lp(destination)`. */
 export const REDELEGATIONS = Uint8Array.of(0x34);
 /** Prefix of the queue of unbonding validators, with keys from {@link validatorQueueKey}. */
 export const VALIDATOR_QUEUE = Uint8Array.of(0x43);

@@ -11,8 +11,8 @@ import * as delegations from "./delegations.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /**
- * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
- * node. The updates list entering validators first, by descending power, then leaving validators, in operator order.
+ * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the node. In
+ * the updates, validators of the active set come first, by descending power, and leaving validators follow, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -27,7 +27,7 @@ export function updateValidatorSet(context: Context, keepers: Keepers): void {
 
 type LastPowers = Map<string, readonly [operator: Uint8Array, power: bigint]>;
 
-/** Bonds the validators with the highest power and removes them from `last`. Returns the newly bonded tokens and the total power. */
+/** Bonds the validators with the highest power and deletes their entries in `last`. Returns the newly bonded tokens and the total power. */
 function fillActiveSet(
   context: Context,
   keepers: Keepers,

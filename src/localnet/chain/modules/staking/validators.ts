@@ -122,7 +122,7 @@ export function addTokens(
   return issued;
 }
 
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. Removing the last shares takes all tokens. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. For the last shares, returns all tokens. */
 export function removeShares(
   context: Context,
   keepers: types.Keepers,

@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // ibc-go's error message also has the space before the colon.
+    // Keep the space before the colon, which ibc-go's error message has too.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );

@@ -17,8 +17,8 @@ export interface TransferOptions {
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
   /**
-   * If present, the chain also has its own transfer messages, and both versions of MsgTransfer return the chain's own response.
-   * By default, the chain has only ibc-go's messages.
+   * Adds the chain's own transfer messages to ibc-go's; both versions of MsgTransfer then return the chain's own response. By default, the
+   * chain has only ibc-go's messages.
    */
   readonly ownMessages?: { readonly chainName: string };
 }
@@ -36,7 +36,7 @@ type BankKeeper = Pick<
   | "setMetadata"
 >;
 
-/** Channel methods that the module calls. Packets are sent directly or through middleware. */
+/** Channel methods that the module calls. `sendPacket` may belong to middleware, such as a rate limiter. */
 interface ChannelKeeper extends ICS4Wrapper {
   /** Returns a channel, or undefined for an unknown channel. */
   readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
@@ -72,7 +72,7 @@ const amountCodec = collections.mappedCodec(
 
 export const port = collections.createItem(transfer.MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
 
-/** Traces by hash: `0x02 | hash`. */
+/** Denomination traces, stored under `0x02 | hash`. */
 export const traces = collections.createMap(
   transfer.MODULE_NAME,
   Uint8Array.of(0x02),
@@ -80,7 +80,7 @@ export const traces = collections.createMap(
   collections.messageCodec<DenomTrace>(DenomTrace),
 );
 
-/** Total coins in all escrow accounts, by denomination, unless the total is zero: `totalEscrowForDenom/{denom}`. */
+/** Total coins in all escrow accounts, by denomination, stored under `totalEscrowForDenom/{denom}` unless the total is zero. */
 export const escrows = collections.createMap(
   transfer.MODULE_NAME,
   utf8("totalEscrowForDenom/"),

@@ -80,7 +80,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's messages on a chain with its own MsgTransfer. Both versions of MsgTransfer return the chain's own response. */
+/** ibc-go's message service, except that MsgTransfer returns the chain's own response, as the chain's own MsgTransfer does. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {

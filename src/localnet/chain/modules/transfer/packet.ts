@@ -105,7 +105,7 @@ export function validatePacketData({ amount, sender, receiver, denom }: Fungible
   validateReceivedDenom(denom);
 }
 
-/** A transfer's data as middleware reads it. Members missing from the packet are empty. */
+/** A transfer's packet data, as {@link readTransferData} returns it to middleware. Members missing from the packet are empty. */
 export interface TransferData {
   readonly denom: string;
   readonly amount: string;
@@ -117,8 +117,8 @@ export interface TransferData {
 const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
- * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of
- * several equal names wins. Throws an error with the reason for anything other than an object whose known members are strings.
+ * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of several equal
+ * names wins. Throws an error with the reason unless the data is an object whose known members are strings or null.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };

@@ -44,7 +44,7 @@ interface BinaryDeps {
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack size for a call, and the part that the chain's own frames use per enclosing message. */
+/** Native stack size of a call, in bytes, and the number of bytes by which each enclosing message reduces it. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -106,8 +106,8 @@ export function createBinaryContracts({
 }
 
 /**
- * Runs `work`. Returns a function that returns the result or rethrows the error, with a `GoJsonError` converted to ErrVMError.
- * If `work` panics, the panic is thrown immediately.
+ * Runs `work`, and returns a function that returns its result or throws its error, with a `GoJsonError` converted to ErrVMError. If `work`
+ * panics, throws the panic immediately.
  */
 function attempt<T>(work: () => T): () => T {
   try {
@@ -131,7 +131,7 @@ function infoOf({ sender, funds }: Caller): JsonObject {
   return { sender, funds: funds.map(({ denom, amount }) => ({ denom, amount: amount.toString() })) };
 }
 
-/** Prints wasmvm 2.1's `Env`, whose transaction is absent outside transactions. */
+/** Prints wasmvm 2.1's `Env`, in which `transaction` is null in queries and block hooks. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([
@@ -164,8 +164,8 @@ interface HostScope {
   /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that the contract pays per unit of chain gas that an access consumes: 1 in IBC entry points, where wasmd does not
-   * convert gas. The chain's meter is always charged in full.
+   * Units of VM gas that the contract pays for one unit of chain gas, when it accesses the chain: 1 in IBC entry points, where wasmd does
+   * not convert gas. The chain's own meter is always charged in full.
    */
   readonly accessScale: bigint;
 }

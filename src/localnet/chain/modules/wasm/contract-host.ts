@@ -49,7 +49,7 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** The parts that call back into the host and can therefore only be created after the host. */
+/** The message dispatcher and the querier, which call the host and therefore can only be created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
@@ -78,7 +78,7 @@ const MAX_CALL_DEPTH = 50;
 const MAX_QUERY_DEPTH = 10;
 const NO_DATA = new Uint8Array(0);
 
-/** Creates the host, which reads `parts` again on each call. */
+/** Creates the host, which calls `parts` whenever it needs the dispatcher or the querier. */
 export function createContractHost(
   options: WasmOptions,
   deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
@@ -186,7 +186,7 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/** Stores a new contract's record. As in wasmd, this happens after the entry point has run but before the contract's messages run. */
+/** Stores a new contract's record. Like wasmd, called after the entry point has run but before the contract's messages run. */
 function storeContract(
   host: CallDeps,
   context: Context,
@@ -264,8 +264,8 @@ function callCode(
 }
 
 /**
- * Replaces a contract's code. Like instantiation, strips white space from the message. Does not run the entry point if the old
- * and new code have the same migrate version.
+ * Replaces a contract's code. Like instantiation, removes white space between the message's JSON tokens. Does not run the entry point if
+ * the old and new code have the same migrate version.
  */
 function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
   const { address, sender, codeId } = migration;

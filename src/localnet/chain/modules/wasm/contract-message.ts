@@ -33,7 +33,7 @@ export function parseContractMessage(message: GoField, contract: string): Contra
   return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-/** Creates the encoder for a module's messages. If the encoder throws, the message fails when it runs. */
+/** Creates the encoder for a module's messages. If the encoder throws, the message is not rejected yet, but fails when it runs. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
   return (body, contract) => {
     try {

@@ -44,9 +44,9 @@ export interface Caller {
 /** A message from a contract, which the chain always sends on behalf of the contract itself. */
 export type ContractMessage =
   /**
-   * A message that the chain handles by its type URL. `isWasm` means that the message is for a contract, so the reply contains
-   * its events. `isTransfer` means that the message is a transfer, for which the deployed chain reads the port. `text` is the
-   * message as Go prints it in the error for a module that the chain lacks.
+   * A message that the chain handles by its type URL. `isWasm` means that the message is for a contract, so the reply contains its events.
+   * `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the deployed chain. `text` is the message as Go
+   * prints it, for the error if the chain lacks the message's module.
    */
   | {
       readonly kind: "any";
@@ -72,7 +72,7 @@ export type ContractMessage =
   /** A message that cannot be sent, so that its sub-message fails with this error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** The results of a message for which the contract gets a reply. A failed message without a reply fails the call. */
+/** Which results of a message cause a reply to the contract. A failed message without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
 /** A message in a contract's response, which runs on its own cache layer. */
@@ -103,8 +103,8 @@ export interface ContractResponse {
 }
 
 /**
- * Result of a sub-message, as passed to `reply`. `error` is the error message if the error came from a contract. Otherwise, `error`
- * contains only the codespace and code, because the message may not be deterministic.
+ * Result of a sub-message, as passed to `reply`. `error` is the error message if the error came from a contract. For any other error,
+ * `error` contains only the codespace and code, because the message may not be deterministic.
  */
 export type ReplyResult =
   | {

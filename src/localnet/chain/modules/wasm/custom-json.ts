@@ -6,8 +6,8 @@ import type { MessageJson } from "./contract.ts";
 import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "./types.ts";
 
 /**
- * Creates the handler for a module's custom messages from functions keyed by member name. If a message has several of these
- * members, the first function wins, as in Go. The argument `sender` is always the calling contract's address.
+ * Creates the handler for a module's custom messages from functions keyed by member name. If a message has members for several functions,
+ * the first function wins, as in Go. The argument `sender` is always the calling contract's address.
  */
 export function customMessages(
   handlers: Readonly<

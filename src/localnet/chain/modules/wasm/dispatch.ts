@@ -83,8 +83,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events except type `message`, and returns the events for the reply. Like wasmd, sorts each event's attributes
- * if the message is for a contract, and otherwise returns no events.
+ * Emits a message's events except type `message`. For a message to a contract, sorts each event's attributes first, like wasmd, and returns
+ * the events for the reply; for any other message, returns none.
  */
 function passOn(
   context: Context,
@@ -207,7 +207,7 @@ function route(
   const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
   if (handler === undefined) throw noRoute(message);
-  // Require the contract as the only signer. Nothing else authenticates these messages, because they skip the ante handler.
+  // Require the contract as the only signer. Contracts' messages skip the ante handler, so nothing else authenticates them.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
     throw errors.ErrUnauthorized("contract doesn't have permission");

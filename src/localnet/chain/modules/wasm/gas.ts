@@ -15,7 +15,7 @@ const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** Number of key and value bytes that are free in each response. */
+/** Number of attribute bytes (keys and values) in each response that cost no gas. */
 const FREE_EVENT_BYTES = 100n;
 
 /** Charges for creating an instance of a code, at a lower price if the code is pinned. */
@@ -35,7 +35,7 @@ function chargeEvents(context: Context, { attributes, events }: ContractResponse
   context.gas.consume(cost, "Custom contract event attributes");
 }
 
-/** Returns the price of event types and of all attributes, including `others`. */
+/** Returns the gas for event types and for all attributes, i.e. the events' attributes and `others`. */
 function eventsCost(events: ContractResponse["events"], others: readonly ContractAttribute[]): bigint {
   const attributes = [...others, ...events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);

@@ -36,7 +36,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Calls the first of the handlers whose member is present. Returns undefined if none of the members is present. */
+  /** Calls the handler of the first member that is present, in the handlers' order. Returns undefined if no such member is present. */
   variant<A extends readonly unknown[], T>(
     handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
     ...more: A

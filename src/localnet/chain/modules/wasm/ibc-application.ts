@@ -86,8 +86,8 @@ function readChannel(
 }
 
 /**
- * Passes a received packet to a contract. An error acknowledgement contains the contract's own error message. If one of the
- * contract's messages failed, the acknowledgement contains the codespace and code instead, and the contract's events are dropped.
+ * Passes a received packet to a contract. An error acknowledgement contains the contract's own error message. If a message from the
+ * contract failed, the acknowledgement contains that error's codespace and code, and the contract's events are dropped.
  */
 function receive(
   context: Context,

@@ -41,7 +41,7 @@ export function contractOfPort(context: Context, bech32Prefix: string, portId: s
   }
 }
 
-/** Binds a contract's port if its code has IBC entry points. Returns the port, or "" for other code. */
+/** Binds a contract's port and returns the port's name, or returns "" if the contract's code has no IBC entry points. */
 export function bindPort(context: Context, address: string, { hasIbcEntryPoints }: CodeReport): string {
   if (!hasIbcEntryPoints) return "";
   const portId = portOf(address);

@@ -21,7 +21,7 @@ import { defineParams } from "../../runtime/params.ts";
 
 // The store layout is wasmd's, except for the code bytes. Numbers in keys have 8 bytes, big-endian.
 
-/** Codes by id: `0x01 | id`. */
+/** Codes by id, stored under `0x01 | id`. */
 export const codes = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x01),
@@ -29,7 +29,7 @@ export const codes = collections.createMap(
   collections.messageCodec<wire.CodeInfo>(wire.CodeInfo),
 );
 
-/** Contracts by address bytes: `0x02 | address`. */
+/** Contracts by address bytes, stored under `0x02 | address`. */
 export const contracts = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
@@ -37,7 +37,7 @@ export const contracts = collections.createMap(
   collections.messageCodec<wire.ContractInfo>(wire.ContractInfo),
 );
 
-/** Contract state: `0x03 | address | the contract's own key`. */
+/** Contracts' own entries, stored under `0x03 | address | the contract's key`. */
 const STATE_PREFIX = Uint8Array.of(0x03);
 
 /** Store keys of the counters for codes and contract instances. */
@@ -61,7 +61,7 @@ const historyCodec: collections.Codec<HistoryKey> = {
   decode: (key) => ({ address: key.subarray(0, -8), number: readUint64BigEndian(key.subarray(-8)) }),
 };
 
-/** Entries of contracts' code histories: `0x05 | address | number`. */
+/** Entries of contracts' code histories, stored under `0x05 | address | number`. */
 export const histories = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x05),
@@ -69,7 +69,7 @@ export const histories = collections.createMap(
   collections.messageCodec<wire.ContractCodeHistoryEntry>(wire.ContractCodeHistoryEntry),
 );
 
-/** Pinned codes, whose instances are cheaper: `0x07 | code id`, with the single byte 1 as the value. */
+/** Pinned codes, whose instances cost less gas, stored under `0x07 | code id` with the byte 1 as the value. */
 export const pinned = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x07),
@@ -101,8 +101,8 @@ export function transactionIndex(context: Context): number | undefined {
 }
 
 /**
- * Returns the running transaction's index without consuming gas, or undefined in block hooks, queries and simulations. Block hooks
- * also run in the mode `deliver`, but without a gas limit.
+ * Returns the running transaction's index without consuming gas, or undefined in block hooks, queries and simulations. Block hooks, which
+ * run in the mode `deliver` too, have no gas limit.
  */
 export function runningTransaction(context: Context): number | undefined {
   if (context.mode !== "deliver" || context.gas.limit === undefined) return undefined;

@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Maximum nesting depth of a message, as in serde. The limit makes recursion over accepted messages safe. */
+/** Maximum nesting depth of a message, as in serde. Thanks to this limit, accepted messages can be processed recursively. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;

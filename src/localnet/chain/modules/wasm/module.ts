@@ -41,7 +41,7 @@ export interface WasmModule extends ChainModule {
  */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its parts need each other, so the host reads `parts` only on a call, when both exist.
+  // The host and its `parts` need each other, so the host reads `parts` only during a call, when the parts exist.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),
@@ -134,10 +134,10 @@ interface GenesisDeps extends WasmOptions {
 }
 
 /**
- * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code
- * is `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
- * order, in proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members
- * are optional, and the genesis state from a wasmd export is accepted too. Throws `GenesisError`, even if a message fails.
+ * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code is
+ * `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs the messages in `gen_msgs`
+ * in order; each is proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are
+ * optional, and the genesis state from a wasmd export is accepted too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
@@ -265,7 +265,7 @@ function initSequences(context: Context, field: JsonField): void {
   keeper.instanceSequence.set(context, field.member("next_instance").required().asUint64());
 }
 
-/** Reads a counter from wasmd's list: its store key in base64 and its next value. */
+/** Reads an entry of wasmd's list of counters, which contains a counter's store key in base64 and its next value. */
 function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();

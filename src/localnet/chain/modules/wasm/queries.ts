@@ -59,7 +59,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the gas so that a query's profile includes it. The charge cannot fail, because a query's meter has no limit.
+        // Charge the query's gas so that gas profiles include it. The charge cannot fail, because a query's meter has no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },

@@ -64,7 +64,7 @@ export type CustomQueryHandler = (
 
 /** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
-  /** Reads the transfer port, which consumes gas; absent on a chain without a transfer module. */
+  /** Reads the transfer port only to consume gas, as on the deployed chain; absent on a chain without a transfer module. */
   readonly readTransferPort?: (context: Context) => void;
   /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;

@@ -105,7 +105,7 @@ export function hopOf({ connectionHops }: Pick<wireChannel.Channel, "connectionH
   return connectionHops[0] ?? "";
 }
 
-/** Returns a channel's other end, whose channel id is empty until it is known. */
+/** Returns a channel's other end, whose channel id is empty until the handshake sets this id. */
 export function counterpartyOf({
   counterparty,
 }: Pick<wireChannel.Channel, "counterparty">): wireChannel.Counterparty {

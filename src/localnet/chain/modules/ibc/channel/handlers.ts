@@ -44,10 +44,7 @@ export function channelHandlers(
   });
 }
 
-/**
- * Messages for channel upgrades, and for pruning acknowledgements, which requires an upgrade. This chain supports none of these
- * messages.
- */
+/** Messages that this chain does not support: channel upgrades, and pruning acknowledgements, which requires an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),

@@ -45,7 +45,7 @@ export interface IBCModule {
   readonly onTimeout: (context: Context, packet: RelayedPacket) => void;
 }
 
-/** A packet that an application sends. */
+/** A packet that an application sends, before the channel assigns a sequence. */
 export interface OutgoingPacket {
   readonly source: ChannelEndpoint;
   readonly timeout: Timeout;
@@ -74,7 +74,7 @@ export function encodeReply(reply: Reply): Uint8Array {
 }
 
 /**
- * Decodes a reply from any JSON that Go accepts. Returns undefined for an empty reply. Throws a plain error for any other bytes.
+ * Decodes a reply from any JSON that Go accepts. Returns undefined for an empty reply. Throws a plain error for bytes that Go would reject.
  */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));

@@ -19,7 +19,7 @@ export function channelIn({ channel = NO_CHANNEL }: { readonly channel: Channel 
   return channel;
 }
 
-/** Checks a channel in a message or a genesis document. */
+/** Performs the stateless checks of a channel in a message or a genesis document. */
 export function validateChannel({ state, ordering, connectionHops, counterparty }: Channel): void {
   if (state === State.STATE_UNINITIALIZED_UNSPECIFIED) throw ibcErrors.ErrInvalidChannelState();
   if (ordering !== Order.ORDER_ORDERED && ordering !== Order.ORDER_UNORDERED)

@@ -219,9 +219,9 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). Client updates and packets run in CheckTx,
- * where a failure costs nothing. The first message of another kind ends these checks. A transaction that contains only client
- * updates and packets is rejected with channel/22 if all its packets were relayed before.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). CheckTx runs client updates and verifies
+ * packets, because a failure there costs no fee. The checks stop at the first message of another kind. A transaction that contains
+ * only client updates and packets is rejected with channel/22 if all its packets were relayed before.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {

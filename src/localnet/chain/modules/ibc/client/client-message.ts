@@ -49,7 +49,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** Properties of the block in which the checks run. */
+/** Properties of the block in which a client message is verified. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
   /** Charges gas for a signature that needs the slow verifier, before that verifier runs. */
@@ -200,7 +200,7 @@ export function validateUpdateHeader(header: Header): void {
   checkOwnValidators(header, signed);
 }
 
-/** Checks a header's own validators against `validators_hash`. The trusted set is checked later against the client's state. */
+/** Checks a header's own validators against `validators_hash`. Trusted validators are checked later against the client's state. */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
   const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>

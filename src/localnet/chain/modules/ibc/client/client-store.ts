@@ -66,8 +66,8 @@ export function latestHeightOf(client: StoredClient): Height {
 }
 
 /**
- * Replaces absent messages with empty ones, so that the stored bytes match a real chain's. Go declares these fields non-nullable
- * and encodes them even if they are empty.
+ * Replaces absent messages with empty ones, so that the stored bytes match a real chain's. Go declares the message fields
+ * non-nullable and encodes them even if they are empty.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {

@@ -302,11 +302,11 @@ function clientOf(
   };
 }
 
-/** Reads a page of a client's consensus states in key order. Keys sort as text, so 2-1000 precedes 2-33. */
+/** Reads a page of a client's consensus states in key order. Keys sort as text, so the height 2-1000 precedes 2-33. */
 function pageStates(context: Context, { clientId, pagination }: queryWire.QueryConsensusStatesRequest) {
   signed.checkArgument(() => validateClientId(clientId));
   return signed.readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
-    // Any other key belongs to metadata, e.g. "2-33/processedTime".
+    // A key that is not a height belongs to metadata, e.g. "2-33/processedTime".
     const height = parseHeight(latin1(key));
     return height === undefined ? undefined : { height, value };
   });
@@ -318,7 +318,7 @@ const GAS_PER_PROOF_BYTE = 9n;
 
 /**
  * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof yields false, not an error. Throws
- * `QueryError` if the request lacks a client or another part, in the same order and with the same messages as ibc-go.
+ * `QueryError` for an invalid client and for a missing field, in the same order and with the same messages as ibc-go.
  */
 export function verifyMembership(
   context: Context,

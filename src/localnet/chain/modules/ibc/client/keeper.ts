@@ -67,8 +67,8 @@ const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
  * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). Verified misbehaviour freezes the client and
- * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
- * consensus state, even below the latest height. Throws `ModuleError`.
+ * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. A header at a new height adds
+ * a consensus state, even below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);

@@ -147,7 +147,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof failure to ibc-go's error, which is found by the description at the end of the failure's message. */
+/** Converts a proof failure to the ibc-go error whose description ends the failure's message. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -170,7 +170,7 @@ interface ProvenPath {
   readonly isPacket: boolean;
 }
 
-/** Prefix of this chain's store in its counterparties' connection ends. */
+/** Name of this chain's IBC store, which counterparties store as the prefix in their connection ends. */
 export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
 
 /** Returns a message's proof, with height zero if absent, as in Go. */

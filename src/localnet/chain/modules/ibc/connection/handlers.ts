@@ -95,7 +95,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** The connection end that a step writes, and its connection id. */
+/** The connection end that a handshake step writes, with the connection's id. */
 interface Written {
   readonly id: string;
   readonly end: ConnectionEnd;

@@ -4,8 +4,8 @@ import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 // On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the capability,
-// and the application, which claimed it. That module stores the owners, and holds the names in memory, where accesses also cost
-// gas. This chain derives the owners from the ports and channels, so it only charges the gas for the deployed module's accesses.
+// and the application, which claimed it. The deployed module stores the owners, and holds the names in memory, where accesses also
+// cost gas. This chain derives the owners from the ports and channels, and only charges the gas for the deployed module's accesses.
 
 /** Length of a Go pointer printed in a key as `0x` and 14 digits. */
 const POINTER_BYTES = 16;
@@ -68,7 +68,7 @@ export function chargePort(context: Context, owner: string, portId: string): voi
   chargeClaim(context, owner, name);
 }
 
-/** Charges for two in-memory entries: the name by pointer, and the capability's index by name. */
+/** Charges gas for writing two in-memory entries: the name, keyed by pointer, and the capability's index, keyed by name. */
 function chargeNames(context: Context, owner: string, name: string): void {
   chargeWrite(context.gas, forwardKeyBytes(owner), name.length);
   chargeWrite(context.gas, `${owner}/rev/${name}`.length, INDEX_BYTES);

@@ -77,7 +77,7 @@ export function consensusStatesPrefix(clientId: string): Uint8Array {
 /** Names of a channel's sequence entries. Each entry contains the next packet's sequence, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
-/** Names of the entries that a channel has for each packet. */
+/** Names of the entries that a channel stores for its packets. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
 export function channelPath(end: ChannelEndpoint): string {

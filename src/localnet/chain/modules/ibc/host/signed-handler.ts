@@ -19,7 +19,7 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Returns the signer of a message with packed parts (`Any`). As in Go, decoding a transaction checks the parts' types. */
+/** Returns the signer of a message with packed parts (`Any`). As in Go, a packed part of the wrong type throws sdk/2. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -70,7 +70,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Runs `check` on a query's arguments. A `ModuleError` becomes gRPC status InvalidArgument, with `prefix` before the error's text. */
+/** Checks a query's arguments. A `ModuleError` from `check` becomes gRPC status InvalidArgument with `prefix` before the error's text. */
 export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
@@ -88,8 +88,8 @@ export function requireFound<T>(value: T | undefined, error: () => errors.Module
 }
 
 /**
- * Reads a page of the entries for which `read` returns a value. ibc-go ignores the filter's page flag, so a page requested by
- * offset also contains the entries read before and after the page: with offset 0, one entry more than the limit.
+ * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the
+ * entries read before and after the page; with offset 0, this is one entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
