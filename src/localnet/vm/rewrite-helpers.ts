@@ -201,9 +201,9 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the imported function `debug`. The rewriter removes calls of `debug`, because a call to JavaScript would take twenty
- * times as long as its gas pays for. Returns undefined if there is no such import, or if its type is wrong and the module cannot be
- * instantiated.
+ * Returns the index of the imported function `debug`. The rewriter removes calls of `debug`, because a call to JavaScript takes
+ * twenty times longer than other code with the same gas. Returns undefined if there is no such import, or if its type is wrong and
+ * the module cannot be instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports

@@ -20,7 +20,7 @@ export interface StatusMetric<S> {
 /** Metrics that are computed from a status `S`, keyed by name. */
 export type StatusMetrics<S> = Readonly<Record<string, StatusMetric<S>>>;
 
-/** A part of a status, with the label values that all the part's series have in common. */
+/** Part of a status, such as a connection, with the label values of all gauges about this part. */
 export type Part<T> = readonly [labels: readonly string[], part: T];
 
 /** Returns a function that creates gauges with series for each part. `by` labels the parts, and `inner` the series within a part. */

@@ -9,7 +9,7 @@ export function paragraph(text: string | undefined): readonly ReportBlock[] {
   return text === undefined ? [] : [{ kind: "text", text }];
 }
 
-/** Returns a list, or no block if there are no items. */
+/** Returns a block with these items as a list, or no blocks for an empty list. */
 export function list(items: readonly string[]): readonly ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: "list", items }];
 }

@@ -54,7 +54,7 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** The trusted state for the client update; undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time spent since the values were read, for example on intermediate client updates, ms. */
+  /** Time in ms since the values were read, in which the relayer made intermediate client updates, for example. */
   readonly afterMs: number;
 }
 

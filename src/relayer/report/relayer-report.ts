@@ -258,7 +258,7 @@ export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
 
 type OwnerSum = Omit<OwnerCost, "callbackGas">;
 
-/** Gas of an owner's attempts (always above 0), and the part that the owner's contract used. */
+/** Gas that an owner's attempts used (above 0), and how much of this gas the owner's contract used. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;

@@ -49,7 +49,7 @@ export type ResultOutcome =
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included although the query did not fail, so the query is due again. `error` belongs to the connection or the account */
+  /** The result was not included, but not because of its query, which is due again. `error` belongs to the connection or the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
 /** If a result waits longer than this for its transaction, its value is too old, and the query is read again. */

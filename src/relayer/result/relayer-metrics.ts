@@ -45,7 +45,7 @@ export function createRelayerMetrics(
     cycles: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
-      help: "Cycles in which the relayer read a connection's due queries. The outcome failed means that the connection failed, not a single query.",
+      help: "Cycles in which the relayer read a connection's due queries. In the outcome `failed`, the connection failed. Failures of single queries do not count.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["done", "failed"] },
     }),

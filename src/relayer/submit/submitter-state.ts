@@ -295,7 +295,7 @@ export function recordOutcome(
   result.onOutcome(outcome);
 }
 
-/** The outcome of a TX result whose predecessor was not sent. */
+/** The outcome of a TX result that is withdrawn because an earlier result of its query was not sent. */
 export const WITHDRAWN: ResultOutcome = {
   kind: "unsent",
   reason: "an earlier result was not sent",

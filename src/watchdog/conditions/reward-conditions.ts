@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** Test case: so many good calls that no earlier loss keeps the rate below a boundary. */
+/** Test case: a billion good calls, which lift the rate above both boundaries despite the earlier losses. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -296,7 +296,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       severity,
       title: `Fast burn rate for ${reward}`,
       end: "the loss of the last few hours has ended",
-      when: "missed blocks burned the month's allowance `hour_factor` times too fast over the last hour, or `six_hours_factor` times over the last six hours, and still do over the last 5 minutes",
+      when: "missed blocks burned the month's allowance at least `hour_factor` times too fast over the last hour, or `six_hours_factor` times over the last six hours, and also over the last five minutes",
       for: "1m",
       resolveFor: "5m",
       thresholds: {
@@ -322,7 +322,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       severity: "warning",
       title: `Slow burn rate for ${reward}`,
       end: "the current loss is small enough for the month",
-      when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
+      when: "missed blocks burned the month's allowance at least `three_days_factor` times too fast over the last three days, and also over the last six hours",
       for: "1h",
       resolveFor: "1h",
       thresholds: { three_days_factor: threshold("number", 1, "burn rate over the last three days") },

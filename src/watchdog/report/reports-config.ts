@@ -69,7 +69,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` that is not the name of a channel that accepts reports. */
+/** Adds an issue for every name in `reports.channels` unless a channel with this name exists and accepts reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,

@@ -5,8 +5,8 @@ const MAX_DEPTH = 100;
 
 /**
  * Returns a Rust function's name as in the source code, without compiler hashes. Supports both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Removes only LLVM's suffix `.llvm.…`
- * from all other names.
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). From any other
+ * name, removes LLVM's suffix `.llvm.…`.
  */
 export function demangle(name: string): string {
   const symbol = name.replace(/\.llvm\.[0-9A-F@]+$/, "");

@@ -23,7 +23,7 @@ export function checkUpdate<P>(
     });
 }
 
-/** Throws an unregistered error if the authority is not an address on this chain. */
+/** Throws an error without a registered code if the authority is not an address on this chain. */
 export function requireAuthorityAddress(bech32Prefix: string, authority: string): void {
   requireAddress(bech32Prefix, authority, "authority is invalid");
 }

@@ -26,7 +26,7 @@ export interface OracleMetricsOptions {
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // Tickers that had a price in an earlier vote, and for which a vote without a price reports `missing_price`.
+  // Tickers that had a price in an earlier vote. If a later vote lacks a ticker's price, the node reports `missing_price`.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });

@@ -55,8 +55,8 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 }
 
 /**
- * Follows the deployed module's binary search step by step: for a price between two ticks, the search path determines the result,
- * not the nearer tick. The table only grows until one of its prices exceeds `price`, because all later prices also exceed `price`.
+ * Follows the deployed module's binary search step by step, because for a price between two ticks, the search path determines which
+ * of the two ticks is the result. The table only grows until one of its prices exceeds `price`, as all later prices do, too.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);

@@ -156,7 +156,7 @@ export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEv
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }
 
-/** Builds the `query_removed` event, with the common attributes or, on the deployed chain, the attributes of `query_updated`. */
+/** Builds the `query_removed` event. On a chain with the deployed profile, it has the same attributes as `query_updated`. */
 function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
   const common = commonAttributes("query_removed", query);
   return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
