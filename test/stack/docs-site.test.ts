@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launchBrowser, lowContrast, openPage, overflow, PHONE } from "../support/pages/browser.ts";
 
 const INSTALL_MS = 300_000;
-// They end what hangs. A slow machine fails no test.
+// These deadlines end what hangs. A slow machine fails no test.
 const BUILD_MS = 600_000;
 const CRAWL_MS = 300_000;
 

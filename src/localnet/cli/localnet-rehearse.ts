@@ -297,7 +297,10 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   requireDone(await release());
   await order("/blocks", { count: 3, interval: "1s" });
   const free = await now();
-  check(!free.isJailed && free.status === "BOND_STATUS_BONDED", `${operator} is still ${free.status}`);
+  check(
+    !free.isJailed && free.status === "BOND_STATUS_BONDED",
+    `${operator} is not active again: ${free.status}`,
+  );
   print(
     `3. ${account} has released it with MsgUnjail. It is bonded, and signs with what it has left: ${free.tokens}${denom}.`,
   );

@@ -108,7 +108,7 @@ type Causes = ReturnType<typeof causesByAlert>;
 
 /**
  * Ends alerts whose cause has ended. Alerts that may only be an aftermath of the cause are deferred until the grace period is over. Alerts
- * about the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause counts as ended
+ * about the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause has ended
  * once its condition is clear, even before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(

@@ -27,7 +27,7 @@ const PRICES_NOT_STORED = { notStored: "prices" };
 
 const UNREADABLE = cannotSee("the sidecar's prices cannot be read");
 
-/** Test case: the sidecar runs without prices, but the node's calls count as successes. */
+/** Test case: the sidecar runs without prices, but the node's calls succeed. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],

@@ -49,7 +49,7 @@ function payText({ payCents, currency }: Cost): string {
     : `the month's pay lower by ${formatCents(payCents, currency)}`;
 }
 
-/** Encodes a cost as JSON, with amounts and block counts as decimal strings, and decodes it again. */
+/** Encodes a cost as JSON, with decimal strings for amounts and block counts, and decodes the JSON. */
 export const costView = jsonView<Cost>(({ value, orNull, integer, integerOrNull }) => ({
   blocks: integer(({ blocks }) => blocks),
   allowed: integerOrNull(({ allowed }) => allowed),

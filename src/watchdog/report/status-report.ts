@@ -139,7 +139,7 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
   });
 }
 
-/** Encodes an assessment as JSON, with amounts and block counts as decimal strings. */
+/** Encodes an assessment as JSON, with decimal strings for amounts and block counts. */
 export function assessmentJson(assessment: Assessment): JsonObject {
   const { headroom, forecast, rotation, rewardCents, remainingBlocks, blockTimeMs } = assessment;
   return {
