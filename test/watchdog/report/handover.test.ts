@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { handoverReport } from "../../../src/watchdog/report/handover.ts";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";
-import type { AlertEpisode } from "../../../src/watchdog/report/validator-data.ts";
+import { type AlertEpisode, pendingAlert } from "../../../src/watchdog/report/validator-data.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 
 const NOON = Date.UTC(2026, 9, 12, 12);
@@ -74,6 +74,22 @@ describe("a handover", () => {
         items: ["validator-01: Slow (critical) has been pending since 2026-10-12 10:00 UTC: because."],
       },
     ]);
+  });
+
+  it("names no tier for a month that is too young to tell", () => {
+    const [data = expect.unreachable("no validator")] = sampleValidators(1, 1, NOON);
+    const assessment = { ...data.assessment, counts: { good: 5n, bad: 1n, unknown: 0n } };
+    const tierOf = (given: typeof data): unknown =>
+      handoverReport([given], { fromMs: NOON - HOUR, toMs: NOON }).blocks.flatMap((block) =>
+        block.kind === "table" && block.rows[0]?.[0] === "validator-01" ? [block.rows[0][2]] : [],
+      )[0];
+    expect(tierOf(data)).toBe(data.assessment.tier);
+    expect(tierOf({ ...data, assessment })).toBe("too early");
+  });
+
+  it("reads pending alerts of a watchdog that does not say what they cause", () => {
+    const { title, reason, sinceMs, alert, severity } = episode("Slow");
+    expect(pendingAlert.parse({ title, reason, sinceMs, alert, severity }).inhibits).toEqual([]);
   });
 
   it("says who works on an alert, and when that began", () => {
