@@ -60,11 +60,17 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Modules whose begin hooks run first. As on the deployed chain, slashing, which also jails validators, runs before other hooks. */
-export const BEGIN_BLOCK_ORDER = ["slashing"];
+/**
+ * Modules whose begin hooks run first, in this order (`app/app.go`, `SetOrderBeginBlockers`). Slashing, which also jails validators,
+ * runs before other hooks. A contract's schedule (`cron`) runs before the dex removes expired orders.
+ */
+export const BEGIN_BLOCK_ORDER = ["slashing", "ibc", "cron", "dex"];
 
-/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in this list. */
-export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
+/**
+ * Modules whose end hooks run first, in this order (`app/app.go`, `SetOrderEndBlockers`). The dex must follow `cron`: it removes the
+ * just-in-time orders of the block, and a contract's schedule may place some.
+ */
+export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "cron", "feemarket", "dex"];
 
 /**
  * Upgrades, in release order. A module that is newer than a home directory's saved state is added in the next block.

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
+import { toBase64 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
 import {
   ALICE,
@@ -35,6 +37,9 @@ function send(custom: JsonObject): ReturnType<TokenChain["run"]> {
     funds: [],
   });
 }
+
+/** Time of a block. */
+const timeOf = (height: number): string => new Date(1_790_000_000_000 + height * 1_000).toISOString();
 
 const call = (plan: string) => ({
   contract: HOOK,
@@ -93,6 +98,51 @@ describe("a schedule", () => {
     tokens.chain.block();
     expect(planned()).toBe("end");
     expect(names()).toEqual(["a", "b", "c"]);
+  });
+
+  describe("that trades", () => {
+    /** The call with which `echo` sends a message of the dex. */
+    const dexCall = (type: string, fields: JsonObject) => {
+      const value = toBase64(messageFromJson(`neutron.dex.${type}`, { creator: ECHO, ...fields }));
+      const any = { type_url: `/neutron.dex.${type}`, value };
+      const messages = [{ id: 1, msg: { any }, reply_on: "never", gas_limit: null }];
+      return { contract: ECHO, msg: JSON.stringify({ ok: { messages, attributes: [], events: [] } }) };
+    };
+    const order = (more: JsonObject) =>
+      dexCall("MsgPlaceLimitOrder", {
+        receiver: ECHO,
+        token_in: "untrn",
+        token_out: "TokenB",
+        amount_in: "1000",
+        limit_sell_price: "1",
+        ...more,
+      });
+    beforeEach(() => {
+      const amount = [{ denom: "untrn", amount: "5000" }];
+      tokens.run("alice", "cosmos.bank.v1beta1.MsgSend", { from_address: ALICE, to_address: ECHO, amount });
+    });
+
+    it("at the end of a block runs before the dex removes the block's just-in-time orders", () => {
+      const msgs = [order({ order_type: "JUST_IN_TIME" })];
+      propose("MsgAddSchedule", schedule("a", "", { msgs, period: "1" }));
+      tokens.chain.block();
+      expect(tokens.balance(ECHO, "untrn")).toBe("4000");
+      expect(tokens.exported()["dex"]).toMatchObject({ tick_liquidity_list: [] });
+    });
+
+    it("at the beginning of a block runs before the dex removes expired orders", () => {
+      const { contract, msg } = order({ order_type: "GOOD_TIL_TIME", expiration_time: timeOf(5) });
+      const fields = { sender: ALICE, contract, msg: JSON.parse(msg), funds: [] };
+      expect(tokens.run("alice", "cosmwasm.wasm.v1.MsgExecuteContract", fields).code).toBe(0);
+      const more = { period: "2", execution_stage: "EXECUTION_STAGE_BEGIN_BLOCKER" };
+      const msgs = [dexCall("MsgCancelLimitOrder", { tranche_key: "t||0" })];
+      propose("MsgAddSchedule", schedule("a", "", { ...more, msgs }));
+      tokens.chain.block();
+      expect(tokens.balance(ECHO, "untrn")).toBe("4000");
+      const { events } = tokens.chain.block();
+      expect(tokens.balance(ECHO, "untrn")).toBe("5000");
+      expect(events[0]?.type).toBe("execute");
+    });
   });
 
   it.each([
