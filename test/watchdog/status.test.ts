@@ -136,7 +136,10 @@ describe("the status in the API, on the page and in the metrics", () => {
         expect(metrics).toContain(`${line}\n`);
     }
     const place = '{validator="default",chain_id="test-1"';
-    expect(json["assessment"]).toMatchObject({ policy: { full_reward_cents: 300_000 } });
+    expect(json["assessment"]).toMatchObject({
+      policy: { full_reward_cents: 300_000 },
+      too_early: true,
+    });
     const money = `${place},currency="${assessment?.policy.currency ?? ""}"`;
     for (const line of [
       `oracle_watchdog_full_reward${money}} 3000`,

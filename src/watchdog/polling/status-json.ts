@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ALERT_PHASE, type AlertStatus } from "../alerts/alert-status.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/ledger-view.ts";
-import { type Assessment, CURVES, type Forecast, type Headroom } from "../policy/assessment.ts";
+import { type Assessment, CURVES, type Forecast, type Headroom, isEarly } from "../policy/assessment.ts";
 import type { Policy, Regime } from "../policy/assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 import { monthName, paymentView } from "../policy/payment-texts.ts";
@@ -100,11 +100,12 @@ const rotationView = jsonView<Assessment["rotation"]>(({ value, values }) => ({
 }));
 
 /** An assessment as the API shows it. Amounts of money are in hundredths of the currency unit. */
-const assessmentView = jsonView<Assessment>(({ orNull, part, partOrNull, list }) => ({
+const assessmentView = jsonView<Assessment>(({ value, orNull, part, partOrNull, list }) => ({
   policy: part(policyView, ({ policy }) => policy),
   success_rate_percent: orNull(percent, ({ rate }) => rate && formatPercent(rate)),
   success_rate_bounds_percent: partOrNull(boundsView, ({ bounds }) => bounds),
   tier: orNull(tier, (one) => one.tier),
+  too_early: value(z.boolean(), isEarly),
   reward_cents: orNull(z.number(), ({ rewardCents }) => toNumber(rewardCents)),
   block_time_seconds: orNull(z.number(), ({ blockTimeMs }) => toSeconds(blockTimeMs)),
   remaining_blocks: orNull(z.number(), ({ remainingBlocks }) => toNumber(remainingBlocks)),

@@ -147,6 +147,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
     success_rate_percent: percentOrNull(assessment.rate),
     success_rate_bounds_percent: boundsJson(assessment.bounds),
     tier: assessment.tier ?? null,
+    too_early: isEarly(assessment),
     pay_cents: rewardCents === undefined ? null : String(rewardCents),
     blocks: countsJson(assessment.counts),
     cost: costView.json(monthCost(assessment)),

@@ -101,6 +101,8 @@ describe("status and forecast", () => {
     for (const report of [statusReport(nowOf([], data)), forecastReport([data])]) {
       const text = renderReport(report, "text");
       expect(/counted blocks\. Its rate says little before 1,800\./.test(text)).toBe(isEarly);
+      const { good, bad } = data.assessment.counts;
+      expect(report.data).toMatchObject({ validators: [{ too_early: good + bad < 1800n }] });
     }
   });
 
