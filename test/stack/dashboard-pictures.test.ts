@@ -9,7 +9,7 @@ import { ALERTS } from "../../src/cli/generate/rules.ts";
 import { buildDashboardPage, type SeenPanel } from "../support/dashboards/dashboard-page.ts";
 import { alertView, type Job, type Rendered, renderAll, SCREEN } from "../support/dashboards/rendered.ts";
 import { openSeriesStore } from "../support/dashboards/series-store.ts";
-import { FAULTS, type Situation, SITUATIONS } from "../support/dashboards/situations.ts";
+import { FAULTS, type Situation, SITUATIONS, YOUNG_MONTH } from "../support/dashboards/situations.ts";
 import { FAULT_MS } from "../support/dashboards/target.ts";
 import { launchBrowser } from "../support/pages/browser.ts";
 import type { StoredPrometheus } from "../support/stack/prometheus-server.ts";
@@ -106,7 +106,7 @@ function causeOf(situation: string): { readonly dashboard: string; readonly pane
 beforeAll(async () => {
   buildDashboardPage();
   browser = await launchBrowser();
-  prometheus = await openSeriesStore([...SITUATIONS, ...FAULTS]);
+  prometheus = await openSeriesStore([...SITUATIONS, ...FAULTS, YOUNG_MONTH]);
   const [healthy] = SITUATIONS;
   if (healthy === undefined) throw new Error("no situation");
   const nothing = { ...healthy, name: NOTHING, endMs: healthy.endMs + 3 * 86_400_000 };
@@ -129,6 +129,7 @@ beforeAll(async () => {
         ),
       ),
       ...SITUATIONS.flatMap((situation) => jobsOf(situation, NAMES, [NARROW], false)),
+      ...jobsOf(YOUNG_MONTH, ["oracle-am-i-paid", "oracle-fleet", "overview"], [NARROW], false),
       ...jobsOf(nothing, NAMES, [NARROW], false),
     ],
     FOLDER,
@@ -310,6 +311,11 @@ describe("colours", () => {
       { "demand relayer:9999: more demand than the market bears": "orange" },
     ],
     ["two-relayers-three-validators", "overview", "Below full pay so far", { 2: "red" }],
+    ["young-month", "overview", "Below full pay so far", { 0: "green" }],
+    ["young-month", "oracle-fleet", "Validators", { "too early": "blue" }],
+    ["young-month", "oracle-am-i-paid", "Tier so far", { "too early": "blue" }],
+    ["young-month", "oracle-am-i-paid", "Forecast", { "Forecast none yet": "none" }],
+    ["young-month", "oracle-am-i-paid", "Likely pay", { "Likely pay none yet": "none" }],
     [
       "two-relayers-three-validators",
       "oracle-fleet",

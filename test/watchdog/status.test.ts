@@ -144,14 +144,26 @@ describe("the status in the API, on the page and in the metrics", () => {
     for (const line of [
       `oracle_watchdog_full_reward${money}} 3000`,
       `oracle_watchdog_month_reward${money}} ${Number(assessment?.rewardCents) / 100}`,
-      `oracle_watchdog_forecast_reward${money},estimate="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
       `oracle_watchdog_month_remaining_blocks${place}} ${assessment?.remainingBlocks}`,
       `oracle_watchdog_rotation_state${place},state="none"} 1`,
       `oracle_watchdog_last_poll_timestamp_seconds{validator="default"} ${NOW / 1000}`,
     ])
       expect(metrics).toContain(`${line}\n`);
-    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*estimate="low"\} 0\.\d+/);
     expect(metrics).toMatch(/oracle_watchdog_month_success_ratio_bound\{.*bound="high"\} 0\.9\d+/);
+  });
+
+  it("has a forecast once the month has enough blocks", async () => {
+    const young = statusOf();
+    const { assessment } = young;
+    if (assessment === undefined) return expect.unreachable("no assessment");
+    expect((await shown(young)).metrics).not.toMatch(/^oracle_watchdog_forecast/m);
+    const older = { ...young, assessment: { ...assessment, counts: { ...assessment.counts, good: 1_797n } } };
+    const { metrics } = await shown(older);
+    const money = `{validator="default",chain_id="test-1",currency="${assessment.policy.currency ?? ""}"`;
+    expect(metrics).toContain(
+      `oracle_watchdog_forecast_reward${money},estimate="middle"} ${Number(assessment.forecast?.rewardCents.middle) / 100}\n`,
+    );
+    expect(metrics).toMatch(/oracle_watchdog_forecast_success_ratio\{.*estimate="low"\} 0\.\d+/);
   });
 
   it("has the pairs with a price", async () => {

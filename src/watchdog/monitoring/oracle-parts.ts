@@ -1,3 +1,4 @@
+import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   alertList,
@@ -10,6 +11,7 @@ import {
   restartsOf,
   SEVERITY_COLORS,
   SINCE_WIDTH,
+  stateCode,
   STATE_WIDTH,
   type StateSpec,
   type VariableSpec,
@@ -49,12 +51,29 @@ export function variablesOf(source: string): readonly VariableSpec[] {
   ];
 }
 
-export const TIER_STATES: readonly StateSpec[] = [
+/** A validator's tier while its month has too few blocks. */
+export const TOO_EARLY = "too early";
+/** Codes of the tiers in the label of `oracle_watchdog_month_tier`. */
+const TIER_CODES: readonly StateSpec[] = [
   [1, "none", "red"],
   [2, "proportional", "yellow"],
   [3, "full", "green"],
 ];
+export const TIER_STATES: readonly StateSpec[] = [[0, TOO_EARLY, "blue"], ...TIER_CODES];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
+
+/** Returns PromQL that is 1 if a month has enough counted blocks for a tier, and 0 while it is too early to tell. */
+export function isMeasured(place = PLACE): string {
+  const blocks = `max by (chain_id, validator, result) (oracle_watchdog_month_blocks{${place},result=~"good|bad"})`;
+  return `(sum by (chain_id, validator) (${blocks}) >= bool ${ENOUGH_BLOCKS})`;
+}
+
+/** Returns PromQL for the code in {@link TIER_STATES} of each validator's tier. */
+export function tierCode(): string {
+  const selector = { metric: "oracle_watchdog_month_tier", selector: PLACE, label: "tier" };
+  const code = stateCode({ ...selector, by: "chain_id, validator", states: TIER_CODES });
+  return `${code} * ${isMeasured()}`;
+}
 
 /** Returns PromQL for the fraction of a boundary's allowed misses that is left this month. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
@@ -70,9 +89,10 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
  */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
-/** Returns PromQL for the number of validators that would not be paid in full if the month ended now. */
+/** Returns PromQL for the number of validators that would not be paid in full if the month ended now, without months that are too young. */
 export function belowFullPay(place = PLACE): string {
-  return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
+  const below = `max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"})`;
+  return `sum(${below} * ${isMeasured(place)})`;
 }
 
 export const VARIABLES = variablesOf("oracle_watchdog_alert_firing");

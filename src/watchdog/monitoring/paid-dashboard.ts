@@ -10,6 +10,7 @@ import {
   PLACE,
   steps,
   TIER_STATES,
+  tierCode,
   VALIDATOR,
 } from "./oracle-parts.ts";
 import { graph, query, stat, stateCode, timeline } from "../../platform/monitoring/dashboards/panel-spec.ts";
@@ -32,6 +33,9 @@ function oneOf(name: string, label: string, states: readonly StateSpec[], by = "
   return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
+/** Text of the forecast's tiles while there is no forecast. */
+const NO_FORECAST = "none yet";
+
 /** States for a timeline with rows for sources and rows for their URLs; the two kinds of rows use different codes. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
@@ -45,9 +49,9 @@ const SOURCE_STATES: readonly StateSpec[] = [
 ];
 
 const MONTH_RESULT: readonly PanelSpec[] = [
-  stat("Tier so far", seriesBy("validator", oneOf("month_tier", "tier", TIER_STATES)), {
+  stat("Tier so far", seriesBy("validator", `max by (validator) (${tierCode()})`), {
     description:
-      "Reward tier if the month ended now. Full pay left shows whether full pay is still possible.",
+      "Reward tier if the month ended now, or too early to say in the month's first hour. Full pay left shows whether full pay is still possible.",
     unit: "none",
     states: TIER_STATES,
     width: 3,
@@ -79,6 +83,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     seriesBy("validator", `min by (validator) (${metric("forecast_success_ratio", 'estimate="middle"')})`),
     {
       description: "Expected rate at the end of the month.",
+      emptyText: NO_FORECAST,
       unit: "percentunit",
       decimals: 4,
       width: 3,
@@ -89,6 +94,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     [query(`min by (currency) (${metric("forecast_reward", 'estimate="middle"')})`, "reward {{currency}}")],
     {
       description: "Expected reward for the month, in the configured currency.",
+      emptyText: NO_FORECAST,
       unit: "none",
       show: "name and value",
       decimals: 2,

@@ -1,5 +1,5 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
-import { BURN_WINDOWS } from "../policy/assessment.ts";
+import { BURN_WINDOWS, foundedForecast } from "../policy/assessment.ts";
 import { allowanceShare } from "../policy/cost-text.ts";
 import { monthCost } from "../policy/cost.ts";
 import { PAYMENT_STATES, paymentState } from "../policy/payment-texts.ts";
@@ -144,8 +144,11 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "window",
   ),
   oracle_watchdog_forecast_success_ratio: assessmentGauge(
-    "Success ratio at the end of the month if the current loss continues. 80 % of the forecast outcomes lie between low and high.",
-    ({ forecast }) => forecast && byEstimate((estimate) => toRatio(forecast[estimate])),
+    "Success ratio at the end of the month if the current loss continues. 80 % of the forecast outcomes lie between low and high. Absent while it is too early to tell.",
+    (assessment) => {
+      const forecast = foundedForecast(assessment);
+      return forecast && byEstimate((estimate) => toRatio(forecast[estimate]));
+    },
     "estimate",
   ),
   oracle_watchdog_regime_success_ratio: assessmentGauge(
@@ -154,9 +157,12 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "regime",
   ),
   oracle_watchdog_forecast_reward: assessmentGauge(
-    "Expected reward for the month in the configured currency.",
-    ({ forecast, policy: { currency = "" } }) =>
-      forecast && [[currency, byEstimate((estimate) => Number(forecast.rewardCents[estimate]) / 100)]],
+    "Expected reward for the month in the configured currency. Absent while it is too early to tell.",
+    (assessment) => {
+      const { currency = "" } = assessment.policy;
+      const forecast = foundedForecast(assessment);
+      return forecast && [[currency, byEstimate((estimate) => Number(forecast.rewardCents[estimate]) / 100)]];
+    },
     "currency",
     "estimate",
   ),

@@ -40,7 +40,7 @@ function endOf(index: number): number {
   return Date.UTC(2025, index, 21, 12, 5);
 }
 
-function situation(name: string, index: number, parts: Parts): Situation {
+function situation(name: string, index: number, parts: Parts, endMs = endOf(index)): Situation {
   const {
     isLinked = true,
     validators = ALONE,
@@ -48,7 +48,6 @@ function situation(name: string, index: number, parts: Parts): Situation {
     relayers = [{ instance: "relayer:9999" }],
     relayerFault,
   } = parts;
-  const endMs = endOf(index);
   const nodes = validators.map(({ name: validator }, at) => ({
     validator,
     host: validators.length === 1 ? "node" : `node-${at + 1}`,
@@ -198,6 +197,14 @@ const THREE_VALIDATORS = situation("two-relayers-three-validators", 3, {
 
 /** In which every dashboard is rendered. */
 export const SITUATIONS: readonly Situation[] = [HEALTHY, SIDECAR_DOWN, MARKET_FULL, THREE_VALIDATORS];
+
+/** A month with 1,200 blocks, a tenth of them bad. */
+export const YOUNG_MONTH = situation(
+  "young-month",
+  11,
+  { isLinked: false, validators: [{ ...VALIDATOR, usual: () => 0.1 }] },
+  Date.UTC(2025, 11, 1, 0, 40),
+);
 
 /** The usual faults besides, each for the dashboard that people open then. */
 export const FAULTS: readonly Situation[] = [
