@@ -122,12 +122,12 @@ function fieldsSchema(secrets: SecretSource) {
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "initial and maximum ratio of a transaction's gas limit to its simulated gas. The relayer lowers the ratio if transactions use less gas than their limit",
+            "initial and maximum ratio of a transaction's gas limit to its simulated gas. The relayer adapts the ratio to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "factor by which the offered gas price exceeds the chain's price. If the relayer can read the fee market's state, the factor has no effect: the relayer offers the highest price that the market can reach by the block after next",
+            "factor by which the relayer multiplies the chain's gas price. If the relayer can read the fee market's state, it instead offers the highest price that the market can reach by the block after next",
           ),
         price: z
           .strictObject({

@@ -60,7 +60,7 @@ export const FLEET: DashboardSpec = {
   pages: ["watchdog"],
   file: "oracle-fleet.json",
   title: "Oracle fleet",
-  description: "All of the watchdogs' validators: who is losing pay, and which sources respond.",
+  description: "Shows for all of the watchdogs' validators which validators are losing pay, and which sources respond.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,
@@ -89,7 +89,7 @@ export const FLEET: DashboardSpec = {
           {
             show: "name and value",
             description:
-              "Firing critical alerts that nobody has acknowledged, and those that were escalated.",
+              "Firing critical alerts that nobody has acknowledged, and firing alerts that were escalated.",
             unit: "none",
             colors: BAD_ABOVE_ZERO,
             width: 8,
