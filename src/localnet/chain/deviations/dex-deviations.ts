@@ -67,7 +67,7 @@ export const DEX_DEVIATIONS = {
   },
   dexTrancheKeys: {
     subject: "format of tranche keys",
-    specification: "opaque, with parts separated by `||`",
+    specification: "opaque text with parts separated by `||`",
     deployed: "`tk-0`",
     here: "`t||0`, which has the same length as the deployed key, so that gas is equal, and the same sort order",
     isSwitch: true,
@@ -82,7 +82,7 @@ export const DEX_DEVIATIONS = {
   dexCrossedSwap: {
     subject: "swap on deposit for a position behind enemy lines, possible only in an imported, crossed book",
     specification: "a failed position has no effects",
-    deployed: "the swap stays in effect, and nobody pays for it",
+    deployed: "the swap stays in effect, although nobody pays for the swap",
     here: "the swap is undone",
     isSwitch: true,
   },
@@ -90,7 +90,7 @@ export const DEX_DEVIATIONS = {
     subject: "omitted `min_average_sell_price`",
     specification: "`limit_sell_price` is used",
     deployed: "the price of `limit_sell_price`'s tick is used",
-    here: "as specified; the two prices are at most one tick apart",
+    here: "as specified. The two prices differ by at most one tick",
     isSwitch: true,
   },
   dexEventTypes: {
@@ -110,14 +110,14 @@ export const DEX_DEVIATIONS = {
     subject: "PlaceLimitOrder's `ExpirationTime`",
     specification: "present",
     deployed: "absent",
-    here: "present as the last attribute, in RFC 3339 for timed orders and empty for all others",
+    here: "the last attribute: in RFC 3339 for timed orders, and empty for all other orders",
     isSwitch: true,
   },
   dexCancelAmounts: {
     subject: "CancelLimitOrder's `AmountIn` and `AmountOut`",
     specification: "returned amounts",
     deployed: "no `AmountIn`; `AmountOut` is a coin list",
-    here: "both are integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
+    here: "both attributes are integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
     isSwitch: true,
   },
   dexMultihopInput: {
@@ -181,7 +181,7 @@ export const DEX_DEVIATIONS = {
   dexBel: {
     subject: "meaning of the abbreviation BEL",
     specification: '"below expected liquidity"',
-    deployed: "the deposit would cross the other side of the order book",
+    deployed: "behind enemy lines: the deposit would cross the other side of the order book",
     here: "as deployed",
   },
   dexSwapFees: {
