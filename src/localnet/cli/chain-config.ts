@@ -81,11 +81,17 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("the validator's voting power. One unit of power is a stake of 1,000,000 base units"),
+  power: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .describe("the validator's voting power. One unit of power is a stake of 1,000,000 base units"),
   operator: z
     .string()
     .optional()
-    .describe("name or address of the account that operates the validator; default: an account without a key"),
+    .describe(
+      "name or address of the account that operates the validator; default: an account without a key",
+    ),
 });
 
 const moduleState = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -250,7 +256,9 @@ const fileSchema = z.strictObject({
       first_query: z
         .boolean()
         .default(true)
-        .describe("if true, the chain starts with query 1, a KV query of the contract icq-consumer for alice's balance on the remote chain"),
+        .describe(
+          "if true, the chain starts with query 1, a KV query of the contract icq-consumer for alice's balance on the remote chain",
+        ),
     })
     .prefault({})
     .describe("the local chain, which hosts the interchain queries and the contracts"),

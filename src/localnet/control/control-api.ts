@@ -77,7 +77,11 @@ export const CHAIN_API = {
     z.strictObject({ hash: z.string(), amount: z.string() }),
     z.object({ address: z.string(), amount: digits }),
   ),
-  time: getJson("/time", "the chains' current time, and its rate relative to real time", z.strictObject(times)),
+  time: getJson(
+    "/time",
+    "the chains' current time, and its rate relative to real time",
+    z.strictObject(times),
+  ),
   setTime: command(
     "/time",
     'moves the time: `{"add": "21d"}`, `{"set": "2027-01-31T23:59:00Z"}` or `{"rate": 86400}`',

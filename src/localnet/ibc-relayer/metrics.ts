@@ -51,7 +51,10 @@ const METRICS: StatusMetrics<Seen> = {
   ),
   relaywatch_ibc_relayer_refused_messages_total: {
     type: "counter",
-    ...perChain("Messages that a chain rejected. The IBC relayer retries each rejected message later.", ({ refusals }) => refusals),
+    ...perChain(
+      "Messages that a chain rejected. The IBC relayer retries each rejected message later.",
+      ({ refusals }) => refusals,
+    ),
   },
   relaywatch_ibc_relayer_pending_packets: perChain(
     "Packets sent by a chain that has not received the packets' acknowledgements yet.",

@@ -187,7 +187,8 @@ function parseBar(value: unknown): TrendBar {
 export const PARTS_PAGE = {
   path: "/parts",
   name: "All parts",
-  about: "a table of this server's parts and of the servers in `links`; absent if `links` names no other server",
+  about:
+    "a table of this server's parts and of the servers in `links`; absent if `links` names no other server",
 };
 
 /** Returns the "All parts" page, or an empty list if the daemon has no neighbours. */

@@ -43,9 +43,13 @@ export const RELAYER_API = {
       replies: { 503: textOf("name of the hanging loop") },
     },
   ),
-  readyz: getText("/readyz", "200 if there is no problem; otherwise 503, with one line `code: reason` per problem", {
-    replies: { 503: textOf("one line per problem") },
-  }),
+  readyz: getText(
+    "/readyz",
+    "200 if there is no problem; otherwise 503, with one line `code: reason` per problem",
+    {
+      replies: { 503: textOf("one line per problem") },
+    },
+  ),
   metrics: getText("/metrics", "[metrics](metrics.md) for Prometheus"),
   status: getJson(
     "/api/status",
@@ -120,9 +124,21 @@ export const RELAYER_PAGES = {
     about:
       "overall status, four key figures, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, reversed with `-`) and `page` select the queries",
   },
-  costs: { path: "/costs", name: "Costs", about: "the paying account, the cost of results, and the fee market's state" },
-  attempts: { path: "/attempts", name: "Attempts", about: "a summary of the attempts in the last hour, and the newest attempts" },
-  problems: { path: "/problems", name: "Problems over time", about: "problems of the last day and week, with their durations" },
+  costs: {
+    path: "/costs",
+    name: "Costs",
+    about: "the paying account, the cost of results, and the fee market's state",
+  },
+  attempts: {
+    path: "/attempts",
+    name: "Attempts",
+    about: "a summary of the attempts in the last hour, and the newest attempts",
+  },
+  problems: {
+    path: "/problems",
+    name: "Problems over time",
+    about: "problems of the last day and week, with their durations",
+  },
   deadLetters: {
     path: "/dead-letters",
     name: "Dead letters",
@@ -131,6 +147,7 @@ export const RELAYER_PAGES = {
   endpoints: { path: "/endpoints", name: "Endpoints", about: "all endpoints with their state and latency" },
   query: {
     path: "/queries/:id",
-    about: "one query with its state, the reason if its result is late, its last attempts, and its keys or filter",
+    about:
+      "one query with its state, the reason if its result is late, its last attempts, and its keys or filter",
   },
 };

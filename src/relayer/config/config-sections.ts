@@ -19,7 +19,11 @@ export function endpoints(secrets: SecretSource) {
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
     id: z.string().min(10).max(64).describe("the connection's id on the local chain"),
-    chain_id: z.string().min(1).max(50).describe("the remote chain's id. The relayer checks that the endpoints report this id"),
+    chain_id: z
+      .string()
+      .min(1)
+      .max(50)
+      .describe("the remote chain's id. The relayer checks that the endpoints report this id"),
     rpc: endpoints(secrets).describe("the remote chain's RPC endpoints, in order of preference"),
   });
 }
@@ -40,7 +44,9 @@ export function requestsSchema() {
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("maximum size of a response in bytes. If a response is larger, the relayer tries the next endpoint"),
+        .describe(
+          "maximum size of a response in bytes. If a response is larger, the relayer tries the next endpoint",
+        ),
     })
     .prefault({})
     .describe("settings for requests to all endpoints");
@@ -77,7 +83,9 @@ export function storeField(secrets: SecretSource) {
 export function historySchema() {
   return z
     .strictObject({
-      max_age: durationField(60_000).prefault("30d").describe("age at which the relayer deletes a stored attempt"),
+      max_age: durationField(60_000)
+        .prefault("30d")
+        .describe("age at which the relayer deletes a stored attempt"),
       max_attempts: z
         .int()
         .min(1_000)
@@ -105,8 +113,18 @@ export function leaseSchema() {
 export function shardsSchema() {
   return z
     .strictObject({
-      count: z.int().min(1).max(64).describe("number of shards into which the queries are divided").meta({ example: 2 }),
-      index: z.int().min(0).max(63).describe("index of the shard that this instance serves, counted from 0").meta({ example: 0 }),
+      count: z
+        .int()
+        .min(1)
+        .max(64)
+        .describe("number of shards into which the queries are divided")
+        .meta({ example: 2 }),
+      index: z
+        .int()
+        .min(0)
+        .max(63)
+        .describe("index of the shard that this instance serves, counted from 0")
+        .meta({ example: 0 }),
     })
     .refine(({ count, index }) => index < count, {
       error: issueText("has an index beyond count", "an index from 0 to count - 1"),
@@ -117,7 +135,11 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      reserve: amountField().prefault("0").describe("amount of the fee denom that must stay in the account. The relayer never spends this reserve"),
+      reserve: amountField()
+        .prefault("0")
+        .describe(
+          "amount of the fee denom that must stay in the account. The relayer never spends this reserve",
+        ),
       daily_fee: amountField()
         .optional()
         .describe("maximum fees that the relayer pays per UTC day; default: no limit")

@@ -38,7 +38,9 @@ function ruleSchema() {
         .min(0)
         .max(1_000)
         .default(0)
-        .describe("priority of the rule's results among urgent results. The relayer sends results with the highest priority first"),
+        .describe(
+          "priority of the rule's results among urgent results. The relayer sends results with the highest priority first",
+        ),
       max_price: decimalField()
         .optional()
         .describe("gas price up to which the rule applies; default: gas.max_price")

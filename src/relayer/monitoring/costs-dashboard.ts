@@ -44,7 +44,8 @@ export const COSTS: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-costs.json",
   title: "ICQ costs",
-  description: "Shows the cost of results, the query owners who cause the cost, and how long the balance will last.",
+  description:
+    "Shows the cost of results, the query owners who cause the cost, and how long the balance will last.",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,

@@ -272,7 +272,8 @@ export const RELAYER: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-relayer.json",
   title: "ICQ relayer",
-  description: "Shows whether the relayer is active, whether its results are current, and whether its account and light clients are safe. The ICQ costs dashboard shows the fees.",
+  description:
+    "Shows whether the relayer is active, whether its results are current, and whether its account and light clients are safe. The ICQ costs dashboard shows the fees.",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,

@@ -69,7 +69,8 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-client-expired",
     severity: "critical",
     title: "A light client has expired",
-    description: "A connection's light client has expired because nobody updated it within its trusting period.",
+    description:
+      "A connection's light client has expired because nobody updated it within its trusting period.",
     impact:
       "No query on the connection can get a result until the local chain's governance replaces the client.",
     problems: ["client-expired"],

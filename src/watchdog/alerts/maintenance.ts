@@ -46,7 +46,11 @@ const once = z.strictObject({
 
 const weekly = z.strictObject({
   ...common,
-  days: z.array(z.enum(DAYS)).min(1).max(7).describe("weekdays on which a recurring maintenance window starts"),
+  days: z
+    .array(z.enum(DAYS))
+    .min(1)
+    .max(7)
+    .describe("weekdays on which a recurring maintenance window starts"),
   at: z
     .string()
     .regex(TIME, { error: issueText("is not a time of day", '"02:00"') })

@@ -66,10 +66,16 @@ const nodeUrls = {
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
-      node: fallbackUrls().describe("additional URLs of the node's metrics page, tried if the first URL fails"),
+      node: fallbackUrls().describe(
+        "additional URLs of the node's metrics page, tried if the first URL fails",
+      ),
       prices: fallbackUrls().describe("additional URLs of the price API, tried if the first URL fails"),
-      oracle_metrics: fallbackUrls().describe("additional URLs of the page with oracle metrics, tried if the first URL fails"),
-      sidecar_metrics: fallbackUrls().describe("additional URLs of the sidecar's metrics page, tried if the first URL fails"),
+      oracle_metrics: fallbackUrls().describe(
+        "additional URLs of the page with oracle metrics, tried if the first URL fails",
+      ),
+      sidecar_metrics: fallbackUrls().describe(
+        "additional URLs of the sidecar's metrics page, tried if the first URL fails",
+      ),
     })
     .optional()
     .describe(

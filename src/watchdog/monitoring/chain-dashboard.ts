@@ -68,7 +68,8 @@ const SIGNING_ROW: RowSpec = {
         query(`max(${metric("slashing_window_blocks")})`, "boundary window"),
       ],
       {
-        description: "Missed blocks in the signing window, and the number of further misses that the window allows.",
+        description:
+          "Missed blocks in the signing window, and the number of further misses that the window allows.",
         unit: "blocks",
         emptyText: NO_SECTION,
         limits: /^boundary/,

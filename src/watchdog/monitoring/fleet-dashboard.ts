@@ -60,7 +60,8 @@ export const FLEET: DashboardSpec = {
   pages: ["watchdog"],
   file: "oracle-fleet.json",
   title: "Oracle fleet",
-  description: "Shows for all of the watchdogs' validators which validators are losing pay, and which sources respond.",
+  description:
+    "Shows for all of the watchdogs' validators which validators are losing pay, and which sources respond.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,

@@ -169,7 +169,8 @@ export const PAID: DashboardSpec = {
           last: "6h",
         }),
         graph("Pairs with prices", seriesBy("instance", `oracle_watchdog_priced_pairs{${VALIDATOR}}`), {
-          description: "Number of pairs in the sidecar's last response. If the number is zero, the chain counts every vote as missed.",
+          description:
+            "Number of pairs in the sidecar's last response. If the number is zero, the chain counts every vote as missed.",
           unit: "none",
           last: "6h",
         }),
@@ -233,7 +234,8 @@ export const PAID: DashboardSpec = {
             query(metric("boundary_loss_seconds"), "{{boundary}}, at the current loss {{instance}}"),
           ],
           {
-            description: "Time until each reward boundary is lost, in a total outage and at the current loss rate.",
+            description:
+              "Time until each reward boundary is lost, in a total outage and at the current loss rate.",
             unit: "s",
           },
         ),

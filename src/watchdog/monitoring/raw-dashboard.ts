@@ -175,7 +175,11 @@ export const PAID_RAW: DashboardSpec = {
             "instance",
             `60 * deriv(cometbft_consensus_latest_block_height{${PLACE}}[$__rate_interval])`,
           ),
-          { description: "Number of new blocks on each node. Zero means that the node or the chain has halted.", unit: "none" },
+          {
+            description:
+              "Number of new blocks on each node. Zero means that the node or the chain has halted.",
+            unit: "none",
+          },
         ),
         graph(
           "Blocks since the last signature",

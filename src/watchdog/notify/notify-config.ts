@@ -64,7 +64,10 @@ const deadMan = z
 /** Schema of the section `notify.escalation`. If `steps` is missing or empty, no alert is escalated. */
 const escalationSchema = z
   .strictObject({
-    min_severity: z.enum(SEVERITIES).default("critical").describe("only alerts of this severity or higher are escalated"),
+    min_severity: z
+      .enum(SEVERITIES)
+      .default("critical")
+      .describe("only alerts of this severity or higher are escalated"),
     steps: z
       .array(
         z.strictObject({

@@ -15,7 +15,9 @@ export const policy = z.strictObject({
       "formula for the reward between none_percent and full_percent: linear, or the quadratic formula of the chain's revenue module",
     ),
   full_percent: percent.default(98).describe("lowest success rate, in percent, that earns the full reward"),
-  none_percent: percent.default(95).describe("success rate, in percent, below which a validator earns no reward"),
+  none_percent: percent
+    .default(95)
+    .describe("success rate, in percent, below which a validator earns no reward"),
   reward: z
     .number()
     .min(0)
@@ -38,7 +40,9 @@ export const policy = z.strictObject({
   from_chain: z
     .boolean()
     .default(false)
-    .describe("if true, the watchdog uses the parameters of the chain's revenue module whenever it can read them"),
+    .describe(
+      "if true, the watchdog uses the parameters of the chain's revenue module whenever it can read them",
+    ),
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */

@@ -27,10 +27,14 @@ export function labelsField() {
 /** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
-    url: httpUrlField().describe("URL of the Prometheus API, without /api/v1").meta({ example: "http://127.0.0.1:9090" }),
+    url: httpUrlField()
+      .describe("URL of the Prometheus API, without /api/v1")
+      .meta({ example: "http://127.0.0.1:9090" }),
     token: secretField()
       .optional()
-      .describe("bearer token (a secret) for the Prometheus API. Use either a token, or a username and password")
+      .describe(
+        "bearer token (a secret) for the Prometheus API. Use either a token, or a username and password",
+      )
       .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_TOKEN" }, commentedOut: true }),
     username: z
       .string()
@@ -91,10 +95,14 @@ export const prometheus = z
   });
 
 export const backfill = z.strictObject({
-  after: durationField(10_000).prefault("1m").describe("minimum length of a gap in the readings that the watchdog fills with samples from Prometheus"),
+  after: durationField(10_000)
+    .prefault("1m")
+    .describe("minimum length of a gap in the readings that the watchdog fills with samples from Prometheus"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe("how far back the watchdog reads samples from Prometheus. The older part of a longer gap is counted from the node's counters"),
+    .describe(
+      "how far back the watchdog reads samples from Prometheus. The older part of a longer gap is counted from the node's counters",
+    ),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(

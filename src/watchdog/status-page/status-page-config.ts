@@ -75,7 +75,10 @@ export const statusPageSchema = z.strictObject({
     .describe(
       "rows that the page shows for each validator: prices (the node's calls to its sidecar) and votes (the validator's votes in blocks, if consensus_address is set)",
     ),
-  amounts: z.boolean().default(false).describe("if true, the status page shows the validators' pay and the cost of incidents"),
+  amounts: z
+    .boolean()
+    .default(false)
+    .describe("if true, the status page shows the validators' pay and the cost of incidents"),
 });
 
 type StatusPageFile = z.output<typeof statusPageSchema>;

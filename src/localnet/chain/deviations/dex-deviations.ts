@@ -54,9 +54,9 @@ export const DEX_DEVIATIONS = {
   },
   dexJitEnd: {
     subject: "end of a JIT order",
-    specification: "the order ends at the end of its block",
-    deployed: "the order ends at the start of the next block",
-    here: "as specified. The funds stay in the inactive tranche until their owner withdraws or cancels",
+    specification: "the order expires at the end of its block",
+    deployed: "the order expires at the start of the next block",
+    here: "as specified. The funds stay in the inactive tranche until the owner withdraws them or cancels the order",
     isSwitch: true,
   },
   dexJitExpiration: {
@@ -74,8 +74,8 @@ export const DEX_DEVIATIONS = {
   },
   dexFailedPositions: {
     subject: "deposit position that fails",
-    specification: "reported in `failed_deposits`",
-    deployed: "reports only a position behind enemy lines; any other failed position fails the message",
+    specification: "the position is reported in `failed_deposits`",
+    deployed: "only a position behind enemy lines is reported; any other failed position fails the message",
     here: "as specified. Failed stateless checks, a paused module and missing coins still fail the message",
     isSwitch: true,
   },
@@ -170,7 +170,7 @@ export const DEX_DEVIATIONS = {
     subject: "deposit records",
     specification: '"stored"',
     deployed: "computed from balances",
-    here: "computed from balances, as deployed; the genesis export also lists the records",
+    here: "the records are computed from balances, as deployed. The genesis export also lists them",
   },
   dexCancelledTranche: {
     subject: "fully cancelled tranche",
@@ -187,7 +187,7 @@ export const DEX_DEVIATIONS = {
   dexSwapFees: {
     subject: "swap fees",
     specification: '"computed and distributed"',
-    deployed: "the tick spread stays in the pool",
+    deployed: "the fees stay in the pool as the spread between ticks",
     here: "as deployed",
   },
   dexUnknownOrderType: {
@@ -197,7 +197,7 @@ export const DEX_DEVIATIONS = {
   },
   dexJitCount: {
     subject: "storage of the per-block JIT order count",
-    deployed: "in the transient store",
-    here: "in an ordinary store entry, which is deleted at the end of the block",
+    deployed: "the count is stored in the transient store",
+    here: "the count is stored in an ordinary store entry, which is deleted at the end of the block",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

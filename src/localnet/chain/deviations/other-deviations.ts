@@ -24,8 +24,8 @@ export const ICQ_DEVIATIONS = {
   icqTimeoutOverflow: {
     subject: "sum of height and submit timeout",
     specification: "not stated",
-    deployed: "wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
-    here: "computed without overflow, so a huge timeout never passes",
+    deployed: "the sum wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
+    here: "the sum is computed without overflow, so a query with a huge timeout never expires",
     isSwitch: true,
   },
   icqRemovalLimit: {
@@ -81,7 +81,7 @@ export const ICQ_DEVIATIONS = {
   icqProofSpecs: {
     subject: "proof specs",
     deployed: "from the client state",
-    here: "the SDK's two proof specs (IAVL tree and simple Merkle tree), which every Cosmos client has",
+    here: "the SDK's two proof specs (IAVL tree and simple Merkle tree), which every Cosmos chain's light client uses",
   },
   icqRemoteRevision: {
     subject: "`revision` in LastRemoteHeight",
@@ -112,7 +112,7 @@ export const TRANSFER_DEVIATIONS = {
     subject: "the packet object's `destination_port` and `destination_channel`",
     specification: "`omitted`",
     deployed: "`omitted` only in `send_packet`",
-    here: "as deployed, because the limiter must know a received packet's channel",
+    here: "as deployed, because the rate limiter needs the channel of a received packet",
   },
   transferSequence: {
     subject: "the packet object's `sequence` in `send_packet`",
@@ -151,7 +151,8 @@ export const TRANSFER_DEVIATIONS = {
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
-    deployed: "paths on a fixed list; all others fail with `'…' path is not allowed from the contract`",
+    deployed:
+      "contracts may query the paths on a fixed list; all other paths fail with `'…' path is not allowed from the contract`",
     here: "the deployed list, plus `AddressFailures` and `Failures` of `contractmanager`, and `ValidatorDelegations` of `staking`. A listed path whose module the chain lacks fails with `No route to query '…'`",
     isSwitch: true,
   },

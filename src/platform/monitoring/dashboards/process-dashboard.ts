@@ -120,7 +120,8 @@ export const PROCESS: DashboardSpec = {
             ),
           ],
           {
-            description: "Notifications that a channel has not accepted yet, and dead letters, i.e. notifications that are no longer retried.",
+            description:
+              "Notifications that a channel has not accepted yet, and dead letters, i.e. notifications that are no longer retried.",
             unit: "none",
             emptyText: NO_CHANNEL,
           },
