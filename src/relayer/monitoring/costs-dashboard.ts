@@ -119,7 +119,7 @@ export const COSTS: DashboardSpec = {
         plot(
           "Balance",
           "short",
-          "The account's coins in millions of the base unit (NTRN for untrn), what is left of the fee grant, and the reserve that is never spent.",
+          "The account's balance in millions of the base unit (NTRN for untrn), the remaining fee grant, and the reserve that the relayer never spends.",
           {
             "million {{denom}} {{instance}}": `${own("account_balance")} / 1e6`,
             "left of the fee grant": `min(${own("fee_grant_left")}) / 1e6`,
@@ -130,7 +130,7 @@ export const COSTS: DashboardSpec = {
           ...plot(
             "Account or fee grant empty in",
             "days",
-            "Forecast at the current gas price and at gas.max_price, from the last few hours, the last few days and the month.",
+            "Forecast at the current gas price and at gas.max_price, based on the fees of the last few hours, the last few days and the month.",
             {
               "as in the last day {{instance}}": `min by (instance) (${own("account_left_seconds")}) / 86400`,
               "now: {{bound}}": `min by (bound) (${own("empty_seconds", 'price="now"')}) / 86400`,

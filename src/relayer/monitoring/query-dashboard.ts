@@ -12,7 +12,7 @@ export const QUERY: DashboardSpec = {
   file: "icq-query.json",
   title: "ICQ query detail",
   description:
-    "One query, and the connection it is read over. relaywatch relayer inspect shows its attempts and costs.",
+    "Shows one query and its connection. The command relaywatch relayer inspect shows the query's attempts and costs.",
   variables: [
     ...RELAYERS,
     { name: "query", label: "Query", metric: LATE, from: "query_id", single: true, numeric: true },

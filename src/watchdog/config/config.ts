@@ -82,7 +82,9 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("the folder for the state file. Without a state folder, each restart resets the counts")
+    .describe(
+      "folder in which the watchdog stores its state file. Without this folder, each restart resets the counts",
+    )
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source

@@ -20,13 +20,13 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "the chain id that the node must report, so that a wrong node URL fails at the first start. A new value starts a new ledger",
+      "the chain id that the node must report. With this key, a wrong node URL fails at the first start. A new value starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
     .describe(
-      "the validator's consensus address. The watchdog needs this address to read votes and the signing window",
+      "the validator's consensus address, with which the watchdog reads the validator's votes and signing window from the chain",
     )
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
@@ -85,7 +85,7 @@ const nodeUrls = {
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets. The watchdog checks whether the server accepts connections",
+      "address of the node's gRPC server, as host:port, from which the sidecar reads its markets. The watchdog checks that the server accepts connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()

@@ -122,7 +122,7 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "Time since a watchdog's last poll, which grows when the watchdog has stopped, and since each source was last read.",
+              "Time since a watchdog's last poll, and since the last successful read of each source. The time since the last poll grows when the watchdog has stopped.",
             unit: "s",
           },
         ),
@@ -140,7 +140,7 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "Failed scrapes per second by source, and lines that could not be read. Excludes oracle-metrics, a page that current programs do not have.",
+              "Failed scrapes per second by source, and lines that could not be parsed. Excludes the source oracle-metrics, because current programs do not have this page.",
             unit: "ops",
             emptyText: "No scrape failed",
           },

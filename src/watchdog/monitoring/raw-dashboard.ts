@@ -91,7 +91,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Oracle calls per second by status, and the bad share in several windows. The Failure series begins with the first failure.",
+              "Oracle calls per second by status, and the share of bad calls in several windows. The series for Failure appears only after the first failure.",
             unit: "ops",
           },
         ),
@@ -196,7 +196,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Grows while the validator does not sign. Without power, the validator is not in the set.",
+              "Grows while the validator does not sign blocks. A validator without voting power is not in the validator set.",
             unit: "none",
           },
         ),

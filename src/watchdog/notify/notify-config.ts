@@ -117,7 +117,7 @@ export const notifySchema = z
     runbooks: httpUrlField()
       .optional()
       .describe(
-        "the URL of the runbook folder; default: the watchdog's own runbooks at links.watchdog, or only file names if that key is unset",
+        "URL of the folder with the runbooks; default: the runbooks that the watchdog serves at links.watchdog, or only file names if links.watchdog is unset",
       )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z

@@ -127,7 +127,7 @@ const VALIDATOR_PAGES: readonly {
   {
     path: "/month",
     name: "Month",
-    about: "pay, allowance, forecast, incidents and months",
+    about: "the validator's pay, allowance and forecast, the month's incidents, and earlier months",
     sections: monthPage,
   },
   {

@@ -23,7 +23,9 @@ export const chain = z.strictObject({
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
-    .describe("the pairs whose prices are read from the chain"),
+    .describe(
+      "currency pairs whose prices the watchdog reads from the chain, to compare them with the sidecar's prices",
+    ),
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(

@@ -210,7 +210,7 @@ export const PROCESS: DashboardSpec = {
           "Uptime",
           [query(`(time() - process_start_time_seconds{${PROCESSES}}) / 86400`, "{{job}} {{instance}}")],
           {
-            description: "Time since the start. Drops to zero at each restart.",
+            description: "Time since the process started. Drops to zero at each restart.",
             unit: "days",
           },
         ),
