@@ -40,13 +40,13 @@ const PORT_TEXTS = {
   remoteRpc: "port for the remote chain's RPC and WebSocket",
   remoteRest: "port for the remote chain's REST API",
   remoteGrpc: "port for the remote chain's gRPC",
-  prices: "sidecar prices",
-  oracleMetrics: "sidecar price metrics",
-  sidecarMetrics: "sidecar process metrics",
+  prices: "port for the sidecar's price API",
+  oracleMetrics: "port for the sidecar's price metrics",
+  sidecarMetrics: "port for the metrics of the sidecar's own process",
   relayer: "port of the interchain query relayer that relaywatch up runs",
   watchdog: "port of the oracle watchdog that relaywatch up runs",
-  control: "the control API",
-  sidecarControl: "the control API of a sidecar in a separate process",
+  control: "port for the control API",
+  sidecarControl: "port for the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
 /** Converts a port's name such as `localRpc` to its chain file key, here `local_rpc`. */
@@ -105,7 +105,7 @@ function chainFields(part: ChainPart) {
       .string()
       .regex(/^[\w-]{1,50}$/)
       .default(chain.chainId)
-      .describe("chain id"),
+      .describe("the chain's id"),
     bech32_prefix: z
       .string()
       .regex(/^[a-z]{1,20}$/)
@@ -115,7 +115,7 @@ function chainFields(part: ChainPart) {
       .string()
       .refine(isDenom, { error: issueText("is not a denomination", 'text, e.g. "untrn"') })
       .default(chain.denom)
-      .describe("denomination for stake, fees and deposits"),
+      .describe("the chain's denomination for stake, fees and deposits"),
     accounts: z
       .array(account)
       .min(1)
@@ -176,8 +176,11 @@ function chainFields(part: ChainPart) {
       ),
     modules_from: z
       .strictObject({
-        file: z.string().min(1).describe("genesis document, JSON"),
-        modules: z.array(z.string().min(1)).min(1).describe("module names"),
+        file: z.string().min(1).describe("path of a genesis document in JSON"),
+        modules: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe("names of the modules whose genesis state is read from the file"),
       })
       .optional()
       .describe("modules whose genesis is copied from a genesis file; the setting modules takes precedence")

@@ -28,7 +28,7 @@ const MARKET: StatusMetrics<MarketStatus> = {
       Object.entries({ price, minimum, ceiling, cap }).map(([kind, one]) => [kind, dec18ToNumber(one)]),
   },
   relaywatch_relayer_market_gas: {
-    help: `Gas per block, by kind: target (at which the price stays constant), others (other senders' gas, smoothed), own (the relayer's mean over the last ${OWN_BLOCKS} blocks), budget (the relayer's, for the next block), sustainable (the target minus others), or demand (if every result were on time).`,
+    help: `Gas per block, by kind: target (keeps the price constant), others (used by other senders, smoothed), own (used by the relayer, mean of the last ${OWN_BLOCKS} blocks), budget (the relayer's limit for the next block), sustainable (target minus others), or demand (needed for every result to be on time).`,
     by: ["kind"],
     read: (market) =>
       Object.entries({
@@ -86,7 +86,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ windows }) => windows.map(({ name, fee }) => [name, fee]),
   },
   relaywatch_relayer_owner_month_fees: {
-    help: `Fees of this calendar month (UTC) by query owner, for the ${MAX_OWNERS} owners with the highest fees. The owner other stands for the sum of all other owners, and an empty owner for light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner, for the ${MAX_OWNERS} owners with the highest fees. The owner 'other' is the sum of all other owners, and an empty owner is for light clients that no query uses.`,
     by: ["owner"],
     read: ownerFees,
   },

@@ -68,7 +68,7 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
   ),
   relaywatch_relayer_query_late_blocks: {
-    help: `Local blocks since the query's result was due, or since the query's registration if it has no result, for the first ${MAX_QUERY_SERIES} queries.`,
+    help: `Local blocks since the query's result was due, or since the query's registration if the query has no result. Exported for the first ${MAX_QUERY_SERIES} queries only.`,
     by: ["query_id"],
     read: ({ queries }) =>
       queries.slice(0, MAX_QUERY_SERIES).map(({ id, lateness }) => [`${id}`, lateness.blocks]),

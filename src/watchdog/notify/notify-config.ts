@@ -37,7 +37,7 @@ const reminder = (initial: string, severity: string) =>
     })
     .prefault(initial)
     .describe(
-      `the intervals between reminders for ${severity} alerts. The last interval repeats; 0s turns reminders off`,
+      `intervals between reminders for ${severity} alerts. The last interval repeats. 0s turns reminders off`,
     );
 
 const deadMan = z
