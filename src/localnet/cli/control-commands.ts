@@ -92,7 +92,7 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(
       localnetCommand("rate")
-        .description("make time pass faster or slower")
+        .description("make the chains' time pass faster or slower")
         .argument(
           "<factor>",
           "how many chain seconds pass per second on this machine; 0 stops the time, 1 is normal",

@@ -124,7 +124,7 @@ const statusView = jsonView<IbcRelayerStatus & ReturnType<typeof ibcRelayerHealt
 
 export const IBC_RELAYER_ROUTE = getJson(
   "/ibc-relayer",
-  "the IBC relayer's state, channels, packets in flight and delivered messages",
+  "the IBC relayer's state, its channels, packets in flight and delivered messages",
   statusView.schema,
 );
 

@@ -137,7 +137,8 @@ function ibcRelayerPart(status: IbcRelayerStatus, nowMs: number): PartRow {
 export const OVERVIEW_PAGE = {
   path: "/",
   name: "Overview",
-  about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
+  about:
+    "all parts, the latest transactions, endpoints and funded accounts, and switches for block production and faults",
 };
 
 /** Creates a localnet's overview page: parts, transactions, blocks, faults, endpoints and accounts. */

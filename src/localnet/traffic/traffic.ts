@@ -129,7 +129,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
-    help: "Gas of the traffic's transactions in the local chain's blocks, as the fee market counts it.",
+    help: "Gas of the simulated traffic in the local chain's blocks, as the fee market counts it.",
     registers: [registry],
     collect: () => {
       counter.reset();
