@@ -73,7 +73,7 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  // Count from the start of the broadcast, because a node that never responds is also unreachable.
+  // Measure from the start of the broadcast, because a node that never responds is also unreachable.
   state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
