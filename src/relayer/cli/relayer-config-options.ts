@@ -35,7 +35,7 @@ export interface RelayerConfigOptions {
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** How long to wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
+  /** Maximum wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
   readonly wait?: number;
   /** Gives the localnet's relayer the token of the localnet's control API. */
   readonly withToken?: true;

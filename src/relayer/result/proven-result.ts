@@ -127,7 +127,7 @@ export interface Reservation {
 }
 
 export interface PipelineView {
-  /** How long simulation and broadcast take together, ms. */
+  /** Total time that simulation and broadcast take, ms. */
   readonly sendMs: number;
   /**
    * Returns how many blocks early the connection reads results. Normally, the look-ahead is `own`, which is derived from the

@@ -273,7 +273,7 @@ function recordBroadcast(
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
   // For a lack of funds, use a lower log level, because the rejection recurs until the account receives coins. The problem
-  // "account-cannot-pay" is logged once anyway.
+  // "account-cannot-pay" is still logged once.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -252,7 +252,7 @@ function statusOf(state: SubmitterState) {
     budget: block.status(),
     /** Reason why no transaction is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** How long no broadcast or simulation has reached a node, ms. */
+    /** Time for which no broadcast or simulation has reached a node, ms. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }
