@@ -81,7 +81,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** How long to wait for the chains' endpoints. After this time the process exits, and its supervisor restarts it. */
+/** Maximum wait for the chains' endpoints. After this time the process exits, and its supervisor restarts it. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(

@@ -118,7 +118,7 @@ export interface ResultSubmitter {
   readonly withdraw: (queryId: bigint) => void;
 }
 
-/** The results that one cycle may read. */
+/** Results that one cycle may read, with their ids in the pipeline. */
 export interface Reservation {
   /** The reserved results, most needed first. */
   readonly results: readonly ExpectedResult[];

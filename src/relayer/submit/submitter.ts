@@ -252,7 +252,7 @@ function statusOf(state: SubmitterState) {
     budget: block.status(),
     /** Reason why no transaction is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** Time for which no broadcast or simulation has reached a node, ms. */
+    /** Time since broadcasts and simulations stopped reaching a node, ms; 0 if the last request reached a node. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }
