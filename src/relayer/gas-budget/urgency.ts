@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { amountField, decimalField, issueText } from "../../platform/config/config-fields.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The schema of `urgency`: queries that justify a higher price. */
+/** Returns the schema of the setting `urgency`, which lists the queries that justify a higher price. */
 export function urgencySchema() {
   return z
     .array(ruleSchema())
