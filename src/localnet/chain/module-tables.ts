@@ -60,10 +60,16 @@ function rank({ name }: ChainModule): number {
   return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
-/** Modules whose begin hooks run first. As on the deployed chain, slashing, which also jails validators, runs before other hooks. */
+/**
+ * Modules whose begin hooks run first. As on the deployed chain, slashing, which also jails validators, runs
+ * before other hooks.
+ */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
-/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in this list. */
+/**
+ * Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in
+ * this list.
+ */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**

@@ -47,7 +47,10 @@ export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the consensus key types that validators may use. Consumes no gas: the SDK reads the params from its context, not the store. */
+/**
+ * Returns the consensus key types that validators may use. Consumes no gas, because the SDK reads these
+ * parameters from its context instead of the store.
+ */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }

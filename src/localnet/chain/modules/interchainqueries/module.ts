@@ -99,8 +99,9 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two separate
- * wraps would change the output, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap contains the complete message of the old
+ * error. Two separate wraps would be printed in a different order, because a gRPC status prints wraps in
+ * reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -206,7 +207,10 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-/** Reads the members that the deployed schema lacks, without which an export would lose results and reuse ids. */
+/**
+ * Reads the genesis members that the deployed schema lacks. Without these members, an export would lose
+ * results, and ids would be reused.
+ */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {

@@ -22,9 +22,9 @@ import {
 } from "./tx-queries.ts";
 
 /**
- * MsgSubmitQueryResult. Any account may send this message at any time, because `update_period` binds only relayers. As in Go, KV
- * values are processed first. If the message contains KV values and requests their callback, its block is ignored. A block
- * without a transaction is accepted and has no effect.
+ * MsgSubmitQueryResult. Any account may send this message at any time, because only relayers have to follow
+ * `update_period`. As in Go, KV values are processed first. If the message contains KV values and requests
+ * their callback, its block is ignored. A block without a transaction is accepted and has no effect.
  */
 export function submitQueryResult(
   context: Context,
@@ -79,7 +79,7 @@ const EMPTY = new Uint8Array(0);
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
-  // Check in Go's order, because the order determines which error a submission with several defects gets.
+  // Run the checks in Go's order, because the first failed check determines the error.
   if (query.queryType !== "kv")
     throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
@@ -132,7 +132,8 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the proof specs from the client state here. Clients always have the SDK's proof specs, so only check that the client exists.
+  // At this point, Go reads the proof specs from the client state. All clients have the SDK's proof specs, so
+  // only check that the client exists.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -187,9 +188,11 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the transaction,
- * verifies the headers but does not deliver the transaction again. Even then, the query's local height advances, which delays the query's
- * removal by accounts other than its owner. The query's remote height never changes, because transactions may arrive in any order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already
+ * received the transaction, verifies the headers but does not deliver the transaction again. Even in this
+ * case, the query's local height advances. Accounts other than the owner must therefore wait longer before
+ * they can remove the query. The query's remote height never changes, because transactions may arrive in any
+ * order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;

@@ -47,7 +47,7 @@ export function unpackClientState(any: Any | undefined): StoredClient {
   }
 }
 
-/** Encodes a client state as the Any that is stored and that counterparties prove. */
+/** Packs a client state into an `Any`, the format in which it is stored and proven to counterparties. */
 export function packClientState(client: StoredClient): Any {
   if (client.type === LOCALHOST) {
     return { typeUrl: LOCALHOST_URL, value: LocalhostState.encode(client.state).finish() };
@@ -60,14 +60,14 @@ export function encodeClientState(client: StoredClient): Uint8Array {
   return Any.encode(packClientState(client)).finish();
 }
 
-/** Returns a client's latest height, or zero if absent. */
+/** Returns a client's latest height, or the zero height if the field is missing. */
 export function latestHeightOf(client: StoredClient): Height {
   return client.state.latestHeight ?? ZERO_HEIGHT;
 }
 
 /**
- * Replaces absent messages with empty ones, so that the stored bytes match a real chain's. Go declares the message fields
- * non-nullable and encodes them even if they are empty.
+ * Replaces missing messages by empty messages, because Go declares these fields non-nullable and encodes them
+ * even if they are empty. Otherwise, the stored bytes would differ from a real chain's bytes.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -108,7 +108,7 @@ export function unpackConsensusState(any: Any | undefined): ConsensusState {
   });
 }
 
-/** Encodes a consensus state as the Any that is stored and that counterparties prove. */
+/** Packs a consensus state into an `Any`, the format in which it is stored and proven to counterparties. */
 export function packConsensusState(state: ConsensusState): Any {
   const value = WireConsensusState.encode({
     timestamp: nsToTimestamp(state.timeNs),
@@ -132,7 +132,7 @@ export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   );
 }
 
-/** The block time and height on this chain when a consensus state was stored. */
+/** Time and height of this chain's block in which a consensus state was stored. */
 interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
@@ -208,7 +208,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
-      // Start one height higher, because the range includes its start.
+      // Start at the next height, because the range includes its start.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const [entry] = store.iterate(...range({ from: above }));
       return entry && stateAt(entry[1]);

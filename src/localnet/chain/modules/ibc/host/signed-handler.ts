@@ -19,7 +19,10 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Returns the signer of a message with packed parts (`Any`). As in Go, a packed part of the wrong type throws sdk/2. */
+/**
+ * Returns the signer of a message with packed parts (`Any`). As in Go, throws sdk/2 if a packed part has the
+ * wrong type.
+ */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -88,8 +91,9 @@ export function requireFound<T>(value: T | undefined, error: () => errors.Module
 }
 
 /**
- * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the
- * entries read before and after the page; with offset 0, this is one entry more than the limit.
+ * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also
+ * contains the entries that are read before and after the page. With offset 0, the page therefore has one
+ * entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
