@@ -61,8 +61,8 @@ function rank({ name }: ChainModule): number {
 }
 
 /**
- * Modules whose begin hooks run first. As on the deployed chain, slashing, which also jails validators, runs
- * before other hooks.
+ * Modules whose begin hooks run first. As on the deployed chain, validators are slashed and jailed before any
+ * other begin hook runs.
  */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 

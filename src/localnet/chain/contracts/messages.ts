@@ -1,7 +1,10 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import * as wasm from "../modules/wasm/contract.ts";
 
-/** Wraps a message's fields so that reading a field with the wrong type throws a `ContractError` with the field's path. */
+/**
+ * Wraps a message's fields for reading. Reading a field of the wrong type throws a `ContractError` with the
+ * field's path.
+ */
 export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new wasm.ContractError(`${path}: not ${expected}`));
 }
@@ -16,8 +19,8 @@ function readMessage(message: wasm.MessageJson): readonly [name: string, fields:
 }
 
 /**
- * Creates an entry point that passes each message to the handler of the same name. Unknown names throw an error that contains
- * `type`, the Rust enum's name.
+ * Creates an entry point that passes each message to the handler of the same name. For an unknown name,
+ * throws an error that contains `type`, the name of the Rust enum.
  */
 export function byName<T>(
   type: string,
@@ -44,7 +47,7 @@ export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
 
-/** Creates the error for an unknown message name, worded as in a Rust contract. */
+/** Creates the error for an unknown message name, with the error text of a Rust contract. */
 export function unknownVariant(type: string, name: string, known: readonly string[]): wasm.ContractError {
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
   const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;

@@ -39,7 +39,10 @@ export interface BlockRules {
 /** Result of executing a block, without the app hash, which is computed later. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Executes a block that consensus has decided. A failed transaction yields a result; any other exception is a bug and stops the chain. */
+/**
+ * Executes a block that consensus has decided. A failed transaction only affects its own result. Any other
+ * exception is a bug and stops the chain.
+ */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,

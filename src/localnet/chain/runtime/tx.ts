@@ -7,11 +7,14 @@ import type { MessageHandler } from "./context.ts";
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Handler for the message; undefined if no module handles the message type. */
+  /** Handler for the message. Undefined if no module handles the message type. */
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction, of which only the encoding has been checked, not the fee, signatures or messages. */
+/**
+ * A decoded transaction. Its encoding has been checked, but its fee, signatures and messages have not been
+ * checked.
+ */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;

@@ -67,7 +67,10 @@ export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   return subtract(vesting.original, vestedCoins(vesting, time));
 }
 
-/** Returns the coins that the account cannot spend at a given time: vesting coins that it has not delegated. */
+/**
+ * Returns the coins that an account cannot spend at a given time, i.e. the vesting coins that have not been
+ * delegated.
+ */
 export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
@@ -91,8 +94,8 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated, because
- * a validator's exchange rate is rounded; the excess is ignored.
+ * Records the end of an undelegation, which returns free coins first. An undelegation can return more than
+ * was delegated, because a validator's exchange rate is rounded. The excess is ignored.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));

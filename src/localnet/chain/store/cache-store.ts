@@ -6,7 +6,10 @@ import { sortTexts } from "../../../platform/base/order.ts";
 /** A key in a store with its value. Do not modify the two arrays, because the store may share them. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. Stores opened by a context consume gas. */
+/**
+ * An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a
+ * context consume gas.
+ */
 export interface KVStore {
   /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
@@ -30,12 +33,15 @@ export interface CacheStore extends KVStore {
   readonly write: () => void;
 }
 
-/** Maximum number of changes since the last iteration for which the sorted list is updated. For more, sorting again is faster. */
+/**
+ * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes,
+ * it is faster to sort the list again.
+ */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty layer above `parent`. Each read costs one map lookup per layer, and the first iteration after many writes sorts
- * them.
+ * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after
+ * many writes sorts the writes.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
@@ -46,8 +52,8 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent store if it is a cache layer too, otherwise undefined. Layers use this field instead of KVStore's methods, so that a
-   * key is converted to text only once for all layers.
+   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead
+   * of KVStore's methods, so that a key is converted to text only once for all layers.
    */
   readonly below: Layer | undefined;
   /** The store below all layers, such as an IAVL tree. */
@@ -55,7 +61,7 @@ class Layer implements CacheStore {
   readonly pending = new Map<KeyText, Pending>();
   /** The pending writes in key order, or undefined if unsorted. A change replaces this list, so that iterations don't see later writes. */
   sorted: Sorted | undefined = undefined;
-  /** How many writes have updated `sorted` since the last iteration. */
+  /** Number of writes that have updated `sorted` since the last iteration. */
   changes = 0;
 
   constructor(parent: KVStore) {
@@ -129,7 +135,10 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes to the cache layer below, in any order, because that layer sorts its own keys. */
+/**
+ * Moves writes to the cache layer below. The writes can be in any order, because the lower layer sorts its
+ * own keys.
+ */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
@@ -159,7 +168,10 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** Merges pending writes into the parent's entries. Without writes, returns the parent's iterator, to save a call per entry. */
+/**
+ * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator,
+ * which saves one call per entry.
+ */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -292,7 +304,10 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns where `text` is, or where to insert it: in the last short list whose first key is not greater than `text`. */
+/**
+ * Returns the position of `text`, or the position at which to insert it, which is in the last short list
+ * whose first key is not greater than `text`.
+ */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
@@ -314,7 +329,10 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
 /** A function that returns the next pending write in a range on each call, and undefined after the last one. */
 type PendingRange = () => Pending | undefined;
 
-/** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */
+/**
+ * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order.
+ * Returns undefined if the range contains no writes.
+ */
 export function pendingBetween(
   sorted: Sorted,
   { start, end }: { readonly start: KeyText | undefined; readonly end: KeyText | undefined },

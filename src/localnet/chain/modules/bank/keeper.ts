@@ -31,7 +31,7 @@ export interface Transfer {
   readonly to: Uint8Array;
 }
 
-/** Hooks that the bank module calls before every payment except delegations. */
+/** Hooks that the bank module calls before each payment made directly or indirectly with `send`. */
 export interface BankHooks {
   /** Throws `ModuleError` to reject the payment. The bank skips this hook for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;

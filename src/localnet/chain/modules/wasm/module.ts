@@ -27,7 +27,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import { checkCode } from "./code-store.ts";
 
-/** The module and the contract host, through which other modules call contracts. */
+/** The `wasm` module, with the methods that other modules use to call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
   /** Returns the application for a contract's port, or undefined for any other port. */
@@ -41,7 +41,8 @@ export interface WasmModule extends ChainModule {
  */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its `parts` need each other, so the host reads `parts` only during a call, when the parts exist.
+  // The host and its `parts` depend on each other. The host reads `parts` only during a call, when all parts
+  // have been created.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),
@@ -250,7 +251,10 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** Reads a history entry from this chain's export, which contains protobuf (a wasmd export contains JSON). */
+/**
+ * Reads a history entry in protobuf, the format of this chain's exports. A wasmd export contains JSON
+ * instead.
+ */
 function readHistory(entry: JsonField): ContractCodeHistoryEntry {
   return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }
@@ -285,7 +289,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages need no signatures, because the genesis author may act for any account.
+  // Genesis messages need no signatures, because the author of the genesis document may act for any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );

@@ -205,7 +205,10 @@ function noSuchContract(address: string): SystemError {
   return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
 }
 
-/** Returns a JSON member in a list or, like Go's `omitempty`, an empty list if the value is empty. */
+/**
+ * Returns a list that contains one JSON member. Like Go's `omitempty`, returns an empty list if the value is
+ * empty.
+ */
 function optional(name: string, value: string): readonly (readonly [string, string])[] {
   return value === "" ? [] : [[name, printGoString(value)]];
 }
@@ -278,8 +281,8 @@ function printFailure(
 }
 
 /**
- * Returns the part of an error that contracts may see. An error message may differ between nodes and so must not affect the
- * state.
+ * Returns the part of an error that contracts may see. The message is omitted, because it may differ between
+ * nodes and must not affect the state.
  */
 export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;

@@ -276,8 +276,8 @@ export function verifyMisbehaviour(
 }
 
 /**
- * Returns whether two verified headers conflict, because they describe different blocks at the same height or
- * because the later header does not have a later time.
+ * Returns whether two verified headers conflict: either they have the same height but different blocks, or
+ * the header with the greater height does not have the later time.
  */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
