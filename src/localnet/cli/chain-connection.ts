@@ -23,7 +23,8 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // Use no logger: nothing worth logging happens in a short command, and the logger's library takes long to load.
+      // Use no logger, because a short command has nothing to log and the logger's library takes long to
+      // load.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -57,7 +58,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** Advice to print if the module is absent from the chain. */
+  /** Advice that is added to errors if the chain does not include the module. */
   readonly ifAbsent: string;
 }
 

@@ -147,7 +147,7 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
-    // Record a failure, as a node does when it cancels a request at its timeout.
+    // Record a failure, like a node that cancels a request at its timeout.
     record("Failure");
     throw error;
   }

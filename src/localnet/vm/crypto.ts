@@ -159,7 +159,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Function called before each point in a long list, which may throw to stop the computation. */
+/** Called before each point in a long list. The function can throw to stop the computation. */
 type BeforePoint = () => void;
 
 function addPoints<

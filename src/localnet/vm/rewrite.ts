@@ -15,7 +15,7 @@ export const REWRITER_VERSION = 5;
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** The hook table, which plain modules lack. */
+  /** The hook table. Plain modules have no hook table. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",

@@ -96,7 +96,7 @@ export interface VmOptions {
   readonly costs?: GasCosts;
 }
 
-/** Creates a synchronous and deterministic virtual machine for contracts, whose only state is caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts. Its only state is caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;
@@ -223,7 +223,10 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why the module cannot be instantiated, for example wrong import types, segments out of range, or a start function. */
+  /**
+   * The reason why the module cannot be instantiated, for example wrong import types, segments out of range,
+   * or a start function.
+   */
   readonly instantiationProblem: string | undefined;
   /** Size of the rewritten code in bytes. */
   readonly size: number;

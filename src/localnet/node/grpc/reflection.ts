@@ -21,13 +21,16 @@ export interface ReflectionOptions {
   readonly paths: readonly string[];
   /** Chain name in the chain's own file names and symbols. */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages, by default as in the `.proto` files. */
+  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates a reflection stream, which sends each file together with its imports, but each import only once. */
+/**
+ * Creates a reflection stream. The stream sends each file together with its imports, but sends each import
+ * only once.
+ */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);

@@ -49,7 +49,9 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and a page of its transactions, without the entries that are not transactions. */
+/**
+ * Returns a block and a page of its transactions. Entries of the block that are not transactions are omitted.
+ */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -210,7 +212,7 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Pass no message handlers, because only looking up a message's signers needs handlers.
+  // Pass no message handlers, because handlers are only needed to look up a message's signers.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }
