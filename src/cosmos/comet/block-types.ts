@@ -1,6 +1,5 @@
 /*
- * Types for block data. Times are nanoseconds since the Unix epoch, as bigint: a number is exact only up to 2^53 ns, which is 104
- * days, and times are hashed and signed to the nanosecond.
+ * Types for block data. Times are bigints, in nanoseconds since the Unix epoch, because times are hashed and signed with nanosecond precision. A number would be exact only up to 2^53 ns, which is 104 days.
  */
 
 /** Number and Merkle root of a block's parts. */

@@ -31,8 +31,8 @@ import {
 } from "./field-formats.ts";
 
 /**
- * Maximum nesting depth, including the contents of Any. The decoder's own limit is not enough, because its count restarts for each
- * Any.
+ * Maximum nesting depth, including the contents of Any. The decoder's limit is not sufficient, because the
+ * decoder starts counting again for each Any.
  */
 const MAX_DEPTH = 100;
 /** Maximum duration, because Go stores durations as int64 nanoseconds. */
@@ -89,7 +89,8 @@ function printFields(message: ReflectMessage, context: AminoContext): JsonObject
   const inner = { ...context, depth: context.depth + 1 };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
-    // The SDK requires an option for every member of a oneof, and no routed message sets that option.
+    // The SDK requires an amino name for every member of a oneof, and no message with a handler sets this
+    // option.
     if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
     const { name, always } = formatOf(field).amino;
     if (!message.isSet(field) && !always) continue;
@@ -138,8 +139,8 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
 }
 
 /**
- * Converts inline JSON. As in Go, long integers lose digits because they become floats, and only the last of duplicate names
- * remains.
+ * Converts inline JSON. As in Go, long integers lose digits, because they become floats. If a name occurs
+ * several times, only the last member remains.
  */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {

@@ -78,7 +78,8 @@ interface PrintContext {
 
 /** Converts a decoded message to JSON as specified for `messageToJson`, with the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
-  // The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero.
+  // The nesting limit of `fromBinary` is not sufficient, because each Any is decoded in a separate call,
+  // which starts counting at zero.
   requireDepth(context.depth);
   try {
     switch (message.desc.typeName) {
@@ -132,8 +133,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their own
- * methods, which print nil as "" or "0".
+ * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number
+ * types have custom methods that print nil as "" or "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;
@@ -202,7 +203,8 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // A time or duration prints as a string, and a nested Any has its own "@type", so their JSON is under "value" (Go's `isWkt`).
+  // Times and durations are printed as strings, and a nested Any has another "@type". Therefore, their JSON
+  // is the member "value" (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }

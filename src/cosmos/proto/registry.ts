@@ -16,7 +16,10 @@ import { getOrCreate } from "../../platform/base/caches.ts";
 import { CodedError, unreachable } from "../../platform/base/errors.ts";
 import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 
-/** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
+/**
+ * The chain name in the definitions, which is the first part of the package names and REST paths of the
+ * chain's own modules.
+ */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
 /** First parts of the other packages in the definitions. A chain with one of these names would claim those packages' types. */
@@ -91,7 +94,10 @@ export function toChainRestPath(canonical: string, chainName: string): string {
   return swapRoot(canonical, "/", CANONICAL_CHAIN_NAME, chainName);
 }
 
-/** Returns the message name in a type URL: as in Go, the part after the last slash, or the entire string if there is no slash. */
+/**
+ * Returns the message name in a type URL. As in Go, this is the part after the last slash, or the entire
+ * string if there is no slash.
+ */
 export function typeNameOf(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
 }
@@ -139,8 +145,8 @@ export interface FileInfo {
 let shared: FileRegistry | undefined;
 
 /**
- * Returns the descriptors for all definitions. The first call takes tens of milliseconds to build them; later calls return the same
- * registry.
+ * Returns the descriptors for all definitions. The first call takes tens of milliseconds to build the
+ * descriptors. Later calls return the same registry.
  */
 export function protoRegistry(): FileRegistry {
   shared ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
@@ -312,7 +318,10 @@ function packageOf(file: Uint8Array): string {
   return new TextDecoder().decode(name);
 }
 
-/** Returns the path of the file that declares a message, service or extension; undefined if no file does. */
+/**
+ * Returns the path of the file that declares a message, service or extension, or undefined if no file
+ * declares it.
+ */
 function pathOf(symbol: string): string | undefined {
   for (let scope = symbol; scope.includes("."); ) {
     scope = scope.slice(0, scope.lastIndexOf("."));

@@ -28,7 +28,7 @@ export interface UnknownFieldRules {
    * TxBody.
    */
   readonly allowNonCritical?: boolean;
-  /** The chain name used in type URLs; by default, the canonical name. */
+  /** The chain name used in type URLs. Default: the canonical name. */
   readonly chainName?: string;
   /**
    * Returns true if an Any may contain this type URL as written in the transaction. By default, all defined messages are allowed.
@@ -82,7 +82,7 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContex
     const format = field === undefined ? undefined : formatOf(field).number;
     if (format !== undefined) checkNumber(latin1(contentOf(bytes, tag.end, at)), format);
     if (field?.message !== undefined && field.fieldKind !== "map") {
-      // Call first: `||` must not skip the check of a nested message.
+      // Call `checkNested` first, because `||` must not skip the check of a nested message.
       hasNonCritical = checkNested(field.message, contentOf(bytes, tag.end, at), context) || hasNonCritical;
     }
   }

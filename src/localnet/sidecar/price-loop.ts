@@ -266,7 +266,8 @@ interface SocketState {
 const RECONNECT_MS = 10_000;
 
 /**
- * Number of failed reads after which a deployed sidecar treats a connection as lost (`MaxReadErrorCount`).
+ * Number of failed reads after which a deployed sidecar stops reading from a lost connection
+ * (`MaxReadErrorCount`).
  */
 const READ_ERRORS = 100;
 

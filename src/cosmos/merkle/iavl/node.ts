@@ -22,8 +22,8 @@ export interface Leaf {
 }
 
 /**
- * An inner node, whose `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are
- * nodes, or ids of saved nodes that are not in memory.
+ * An inner node. `key` is the smallest key in the right subtree. Smaller keys are in the left subtree. `left`
+ * and `right` are nodes, or ids of saved nodes that are not in memory.
  */
 export interface Inner {
   readonly kind: "inner";
@@ -37,8 +37,8 @@ export interface Inner {
 }
 
 /**
- * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them, but a commit sets their `id` and
- * `hash`, and a child read from storage replaces its id.
+ * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them. There are two
+ * exceptions: a commit sets `id` and `hash`, and a child that was read from storage replaces its id.
  */
 export type IavlNode = Leaf | Inner;
 
@@ -100,14 +100,20 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/** Hashes a leaf as the SHA-256 of the prefix, the key and the value's SHA-256, the latter two length-prefixed. */
+/**
+ * Hashes a leaf. The hash is the SHA-256 of the prefix, the length-prefixed key and the length-prefixed
+ * SHA-256 of the value.
+ */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }
 
-/** Hashes an inner node as the SHA-256 of the prefix and both length-prefixed child hashes. The node's key is not hashed. */
+/**
+ * Hashes an inner node. The hash is the SHA-256 of the prefix and the length-prefixed hashes of both
+ * children. The node's key is not hashed.
+ */
 export function hashInner(
   node: IavlNode,
   version: number,

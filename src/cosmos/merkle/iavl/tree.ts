@@ -50,23 +50,24 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
-    /** Sets a key in the working tree, and throws `IavlError` if the key is empty. */
+    /** Sets a key in the working tree. Throws `IavlError` if the key is empty. */
     set: (key: Uint8Array, value: Uint8Array): void => {
       working = setKey(working, requireKey(key), value, read);
     },
-    /** Removes a key from the working tree, or returns false if the tree does not contain it. */
+    /** Removes a key from the working tree. Returns false if the tree does not contain the key. */
     remove: (key: Uint8Array): boolean => {
       const removal = removeKey(working, key, read);
       if (removal !== undefined) working = removal.root;
       return removal !== undefined;
     },
-    /** Returns the latest version; 0 before the first commit. */
+    /** Returns the latest version, or 0 before the first commit. */
     version: (): bigint => BigInt(retained.at(-1)?.version ?? 0),
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
-     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the root's
-     * id, which is from an older version if nothing changed and undefined for an empty tree.
+     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes.
+     * `rootId` is the root's id, which is from an older version if nothing has changed. It is undefined for
+     * an empty tree.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -98,8 +99,9 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares. One
- * call per commit is enough, because each commit makes one more version obsolete.
+ * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer
+ * version shares. One call per commit is enough, because with each commit, only one more version leaves the
+ * latest 16 versions.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -155,11 +157,12 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
-    // A node that has an id was saved before, as was its subtree.
+    // A node that has an id has already been saved, together with its subtree.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // A parent gets its nonce before its children (pre-order), but its hash after them, because it covers their hashes.
+    // A parent gets its nonce before its children (pre-order), but its hash after its children, because the
+    // hash covers the children's hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);

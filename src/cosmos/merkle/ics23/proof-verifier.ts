@@ -32,7 +32,8 @@ export interface ProofVerifier {
 }
 
 /**
- * Maximum number of cached upper (multistore) proofs, one per store and app hash. Beyond this number, the oldest proof is evicted.
+ * Maximum number of cached upper (multistore) proofs, one per store and app hash. Above this number, the
+ * oldest proof is evicted.
  */
 const MAX_CACHED_PROOFS = 32;
 

@@ -37,8 +37,9 @@ export interface AppliedStep {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A path that was followed to its root. `applied` contains its first steps, which were hashed; `above` is the result for the
- * remaining steps. The cache then points these first steps in `path` to its own copy of the bytes.
+ * A path that was followed to its root. `applied` contains the first steps, which were hashed. `above` is the
+ * result for the remaining steps. The cache makes the first steps in `path` refer to the cache's copy of the
+ * bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -79,7 +80,7 @@ export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 
     add: (followed) => {
       const [first] = followed.path;
       const { applied, end } = followed;
-      // Nothing to add if no step was applied, because the entire path came from the cache.
+      // If no step was applied, the entire path came from the cache, so there is nothing to add.
       if (first === undefined || applied.length === 0) return;
       const size = end - first.start;
       if (size > MAX_PATH_BYTES) return;
