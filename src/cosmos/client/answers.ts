@@ -1,7 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** Class of an endpoint's error, which determines how the client reacts (see README.md, "Errors"). */
+/** Class of an endpoint's error. The class determines how the client reacts (see README.md, "Errors"). */
 export type AnswerClass =
   /** The request caused the error, so every honest node would return the same error. */
   | "final"
@@ -211,7 +211,10 @@ export function lackText(error: unknown, other?: string): string {
   return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
-/** Returns true if the node refused the request as too large; CometBFT's default limit (`max_body_bytes`) is 1,000,000. */
+/**
+ * Returns true if the node refused a request because of its size. CometBFT's default limit is 1,000,000 bytes
+ * (`max_body_bytes`).
+ */
 export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }

@@ -182,7 +182,10 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Reads a store key with a proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
+/**
+ * Reads a store key with a proof. Throws `height-unavailable` if the node does not have the height, so that
+ * the pool tries the next node.
+ */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",

@@ -49,8 +49,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
     const attempts = attemptsOf(request);
-    // Check the other endpoints in the background. Otherwise, the first read after a rest would have to wait
-    // for the deadline if the node hangs.
+    // Check silent endpoints in the background. Otherwise, the first read after an endpoint's rest would have
+    // to wait for the deadline if the node hangs.
     for (const other of attempts.slice(1)) other.probe();
     for (const endpoint of attempts) {
       try {
@@ -141,10 +141,11 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. The order is: healthy endpoints; endpoints that
- * have pruned the requested height, are behind or catching up, cannot serve the method, are resting after
- * failures, or have not responded since (in this order); and distrusted endpoints. Among healthy endpoints,
- * clearly faster endpoints come first. Otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. They are followed by
+ * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are
+ * resting after failures, or have not responded since a failure (in this order). Distrusted endpoints come
+ * last. Among healthy endpoints, clearly faster endpoints come first. Otherwise, the configured order
+ * applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

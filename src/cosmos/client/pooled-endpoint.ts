@@ -96,7 +96,9 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
-  /** Returns how many ms the endpoint still rests after a failure; 0 if the endpoint is not resting. */
+  /**
+   * Returns the endpoint's remaining rest time after a failure, in ms, or 0 if the endpoint is not resting.
+   */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   /** Returns true if the connection has failed and the node has not responded since. */
@@ -122,8 +124,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
   /**
-   * Makes reads prefer other endpoints for a period of time. Each period is longer than the last one. Wrong
-   * responses during a period do not extend it.
+   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period.
+   * Wrong responses during a period do not extend it.
    */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;

@@ -40,8 +40,9 @@ export interface BatchTarget {
 }
 
 /**
- * A call whose parameters have more characters than this gets its own request. Ten calls (the usual `maxBatch`) below this limit
- * fit into CometBFT's `max_body_bytes` of 1,000,000.
+ * Maximum number of characters in the parameters of a call that shares a request with other calls. A call
+ * with larger parameters is sent in a separate request. Ten calls (the usual `maxBatch`) below this limit fit
+ * into CometBFT's `max_body_bytes` of 1,000,000.
  */
 const MAX_SHARED_CHARACTERS = 90_000;
 

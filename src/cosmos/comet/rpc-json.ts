@@ -181,7 +181,7 @@ export function headerToJson(header: Header): JsonObject {
   };
 }
 
-/** Converts a commit to CometBFT's RPC JSON, in which an absent signature is null. */
+/** Converts a commit to CometBFT's RPC JSON. A missing signature becomes null. */
 export function commitToJson(commit: Commit): JsonObject {
   return {
     height: `${commit.height}`,

@@ -121,7 +121,8 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Iterate in reverse, so that the map keeps the first of two validators with the same address, as Go does.
+  // Iterate in reverse, so that of two validators with the same address, the map contains the first
+  // validator, as in Go.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
@@ -140,8 +141,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 
 /**
  * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because
- * the order determines the error: the batch verifier sums up all power before it verifies any signature, and
- * the single verifier does both for each signature.
+ * the order determines the error. The batch verifier sums up all power before it verifies any signature. The
+ * single verifier does both for each signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,

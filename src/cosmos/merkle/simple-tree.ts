@@ -164,7 +164,10 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
   return simpleInnerHash(left, right);
 }
 
-/** Returns the number of leaves in the left subtree, which is the largest power of two below `total` (at least 2; RFC 6962). */
+/**
+ * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC
+ * 6962). `total` must be at least 2.
+ */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);
 }

@@ -44,10 +44,11 @@ interface AminoContext {
 }
 
 /**
- * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`),
- * according to the `amino` options in the definitions. Omits fields with their default value, unless `dont_omitempty` is set.
- * 64-bit integers are strings, enums are numbers, and durations are in nanoseconds. Throws ProtoError `no-amino-json` for
- * anything that the SDK cannot sign either: maps, a oneof without amino names, or an absent message with `dont_omitempty`.
+ * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON
+ * (`x/tx/signing/aminojson`), according to the `amino` options in the definitions. Omits fields with their
+ * default value, unless `dont_omitempty` is set. 64-bit integers are strings, enums are numbers, and
+ * durations are in nanoseconds. Throws ProtoError `no-amino-json` for messages that the SDK cannot sign, i.e.
+ * messages with a map, a oneof without amino names, or a missing message with `dont_omitempty`.
  */
 export function messageToAminoJson(
   typeName: string,

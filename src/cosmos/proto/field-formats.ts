@@ -252,8 +252,9 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses a duration: seconds with at most nine fractional digits, then "s"; or, as in Go, whole numbers with any units, such as
- * "1h30m". Throws on any other format and beyond ±10,000 years.
+ * Parses a duration, which is either a number of seconds with at most nine fractional digits and the suffix
+ * "s" or, as in Go, whole numbers with units, such as "1h30m". Throws on any other format and beyond ±10,000
+ * years.
  */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);

@@ -22,7 +22,10 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
  */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** First parts of the other packages in the definitions. A chain with one of these names would claim those packages' types. */
+/**
+ * First parts of the other packages in the definitions. A chain with one of these names would claim the types
+ * in these packages.
+ */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",

@@ -46,7 +46,9 @@ export function readContract(file: string): Uint8Array {
   throw new CliError(EXIT.badConfig, `${file}: the chain would reject this code: ${problem ?? "no module"}`);
 }
 
-/** Reads a contract's code file. Throws `CliError` if the file is absent, unreadable or too large. */
+/**
+ * Reads a contract's code file. Throws `CliError` if the file does not exist, cannot be read or is too large.
+ */
 export function readCode(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it exceeds ${MAX_FILE_BYTES} bytes`);

@@ -122,7 +122,10 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Returns the response to the message, or undefined if the transaction failed or the response is absent or cannot be decoded. */
+/**
+ * Returns the response to the message. Returns undefined if the transaction failed, or if the response is
+ * missing or cannot be decoded.
+ */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,

@@ -194,7 +194,10 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Returns the field's integer, which must be from `least` to `most`, or `least` if the field is absent. */
+/**
+ * Returns the field's integer, which must be between `least` and `most` (inclusive). Returns `least` if the
+ * field is missing.
+ */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;

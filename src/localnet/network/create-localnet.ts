@@ -60,7 +60,7 @@ export interface LocalnetOptions {
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
   /** Profiles of both chains. Default: the profiles of the default localnet. */
   readonly profiles?: LocalnetChains;
-  /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains' state is in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. If undefined, the chains' state is in memory. */
   readonly home?: string;
   /** Number of recent blocks that a chain retains, or 0 to retain all blocks. If undefined, the node's default applies. */
   readonly keepBlocks?: number;
@@ -68,9 +68,9 @@ export interface LocalnetOptions {
   readonly blockTimeMs: number;
   /** RPC URL of a remote chain in another process, from which a new local chain reads a header and the genesis time. */
   readonly remoteRpcUrl: string;
-  /** Options for the local chain's price sidecar. If absent, the chain has no sidecar. */
+  /** Options for the local chain's price sidecar. If undefined, the chain has no sidecar. */
   readonly oracle?: OracleOptions;
-  /** Address and token of the control API. If absent, the localnet has no control API. */
+  /** Address and token of the control API. If undefined, the localnet has no control API. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;

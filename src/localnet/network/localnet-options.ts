@@ -40,7 +40,7 @@ export interface LocalnetDaemonOptions
   readonly access: Required<HttpAccess>;
   /** Bearer token for the control API. If undefined, the localnet has no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of other daemons, to which the localnet's page links. If absent, the page has no such links. */
+  /** Pages of other daemons, to which the localnet's page links. If undefined, the page has no such links. */
   readonly links?: PublicLinks;
 }
 

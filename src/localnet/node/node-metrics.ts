@@ -22,7 +22,9 @@ export interface NodeMetricsOptions {
   readonly height: bigint;
 }
 
-/** Creates a node's metrics in a separate registry, so that each node can have its own endpoint. */
+/**
+ * Creates a node's metrics in a separate registry, so that each node can have a separate metrics endpoint.
+ */
 export function createNodeMetrics(options: NodeMetricsOptions) {
   const registry = new Registry();
   const families = createFamilies(registry);

@@ -20,7 +20,9 @@ export interface Helper {
 
 /** Indices of the globals and hooks that the rewriter appends to a module. */
 export interface Globals {
-  /** Indices of the hooks' table and types; if undefined, the call ends when the gas counter falls below zero. */
+  /**
+   * Indices of the hooks' table and types. If undefined, the call ends when the gas counter falls below zero.
+   */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;

@@ -33,7 +33,7 @@ const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas for each host call; by default, the deployed chain's cost. */
+  /** VM gas for each host call. Default: the deployed chain's cost. */
   readonly hostCall?: bigint;
 }
 

@@ -171,7 +171,7 @@ function runCall(call: Call, module: CompiledModule, machine: Machine): CallOutc
   }
 }
 
-/** Runs a call in its own instance. Throws `ColdCode` if the call uses more than `coldGas`. */
+/** Runs a call in a new or reused instance. Throws `ColdCode` if the call uses more than `coldGas`. */
 function runOnce(
   call: Call,
   module: CompiledModule,
@@ -303,7 +303,10 @@ function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   return new Set(found.map(({ name }) => name));
 }
 
-/** Compiles a module. V8 rejects modules beyond its own limits, for example functions larger than 7.6 MB. */
+/**
+ * Compiles a module. V8 rejects modules that exceed its limits, for example with functions larger than 7.6
+ * MB.
+ */
 function compileBytes(bytes: Uint8Array): object {
   try {
     return new WebAssembly.Module(bytes);

@@ -117,8 +117,8 @@ export function createWebSocketSubscription(
 }
 
 /**
- * Creates a picker that chooses the route for each connection attempt, and returns every route once per round. `order` returns
- * endpoint names, best first.
+ * Creates a picker that chooses the route for each connection attempt. The picker returns every route once
+ * before it returns a route again. `order` returns endpoint names, best first.
  */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],

@@ -17,7 +17,7 @@ export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
   /** Overrides the chain's gas price. Returns the price to offer for a gas limit. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
-    /** Time between polls for a transaction; 500 ms by default. */
+    /** Time between polls for a transaction, in ms. Default: 500 ms. */
     readonly pollMs?: number;
   };
 }

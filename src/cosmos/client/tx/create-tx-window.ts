@@ -39,7 +39,10 @@ export interface TxWindowOptions {
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height, after which no block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** How long to wait for a transaction's block, in ms. Takes effect only if the chain halts before the timeout height. */
+  /**
+   * Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before
+   * the timeout height.
+   */
   readonly confirmDeadlineMs: number;
 }
 
@@ -293,9 +296,10 @@ function recordOutcomes(
 }
 
 /**
- * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
- * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
- * transactions. Reads the account, then simulates; rejects with `ClientError` if a read fails.
+ * Returns how many of the account's transactions are waiting in the node's mempool, including transactions
+ * from an earlier process. A simulation with the sequence from the last block reveals the sequence that the
+ * mempool expects, which includes these transactions. Rejects with `ClientError` if reading the account or
+ * the simulation fails.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

@@ -198,8 +198,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // If the missing block is old, all endpoints have pruned it, and the search ends. A recent block is
-        // missing only because a node is behind, so search again later.
+        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent
+        // block is missing only because a node is behind, so search again later.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });

@@ -278,7 +278,7 @@ class ByteWriter {
     return this;
   }
 
-  /** Appends a zigzag varint; `value` is between 0 and 2^52. */
+  /** Appends `value`, which must be between 0 and 2^52, as a zigzag varint. */
   varint(value: number): this {
     // Zigzag maps a number n >= 0 to 2n.
     return this.uvarint(value * 2);

@@ -30,14 +30,16 @@ export interface IavlStorage {
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator sees the tree as it
- * was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
+ * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator
+ * sees the tree as it was when the iterator was created. The tree does not copy keys and values, so callers
+ * must not change them.
  *
  * Without storage, all nodes stay in memory.
  *
- * With storage, the tree reads nodes on demand and keeps only the nodes of the working tree and of the latest 16 versions in
- * memory, so the caller must store a commit's writes before the 16th commit that follows. The first commit of a new tree is version
- * `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
+ * With storage, the tree reads nodes on demand, and keeps only the nodes of the working tree and of the
+ * latest 16 versions in memory. The caller must therefore store a commit's writes before the 16th commit that
+ * follows. The first commit of a new tree is version `firstVersion`. Opening the tree and every read throw
+ * `IavlError` if a node is missing or broken.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);

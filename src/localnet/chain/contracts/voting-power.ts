@@ -23,7 +23,7 @@ import { byName, messageFields, respond, text } from "./messages.ts";
  * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any
  * account may do. The smart queries are `voting_power_at_height {address, height}`, `total_power_at_height
  * {height}`, `validator_at_height {address, height}`. A query returns the value at the end of the block at
- * `height`, by default the current height.
+ * `height`. Default: the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -284,8 +284,8 @@ function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValid
 }
 
 /**
- * A stored value with all its earlier values. `get` returns the value at the end of the block at `height`, by
- * default the current height.
+ * A stored value with all its earlier values. `get` returns the value at the end of the block at `height`.
+ * Default: the current height.
  */
 interface History<T> {
   readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;

@@ -12,7 +12,8 @@ export interface Deviation {
   readonly specification?: string;
   readonly deployed: string;
   /**
-   * How a chain with the `specification` profile behaves, and why. If `isSwitch` is absent, chains with any profile behave this way.
+   * How a chain with the `specification` profile behaves, and why. If `isSwitch` is not set, chains with any
+   * profile behave this way.
    */
   readonly here: string;
   /**

@@ -5,7 +5,7 @@ import type { Interrupt } from "./gas.ts";
 
 /** Result of executing or checking one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
-  /** ABCI code; 0 means success. */
+  /** ABCI code, which is 0 on success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -55,7 +55,7 @@ export interface FinalizeBlockResult {
 export interface QueryRequest {
   readonly path: string;
   readonly data: Uint8Array;
-  /** Height of the state to read; 0 means the latest. */
+  /** Height of the state to read, or 0 for the latest height. */
   readonly height: bigint;
   readonly prove: boolean;
 }

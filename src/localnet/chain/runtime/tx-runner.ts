@@ -223,8 +223,9 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
- * error gets no prefix, because it is a panic in Go, which Go's message router does not wrap.
+ * Runs the messages in order, each on a separate branch. Throws the first failure, prefixed with the
+ * message's index. An out-of-gas error gets no prefix, because it is a panic in Go, which Go's message router
+ * does not wrap.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));

@@ -23,7 +23,7 @@ export interface Vesting {
   /** Delegated coins that were not vesting when they were delegated. */
   readonly delegatedFree: readonly Coin[];
   readonly delegatedVesting: readonly Coin[];
-  /** Time when all coins have vested, in Unix seconds; 0 for `permanent`. */
+  /** Time at which all coins have vested, in Unix seconds, or 0 for `permanent`. */
   readonly endTime: bigint;
   readonly schedule: VestingSchedule;
 }

@@ -11,7 +11,7 @@ export type Entry = readonly [key: Uint8Array, value: Uint8Array];
  * context consume gas.
  */
 export interface KVStore {
-  /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
+  /** Returns a key's value, or undefined if the key does not exist. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
   /** Stores the key and value arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
@@ -19,8 +19,8 @@ export interface KVStore {
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that side. The
-   * iteration does not see writes made after the call.
+   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range
+   * is open on that side. Writes after the call do not affect the iteration.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range as `iterate`, but in descending order of keys. */
@@ -59,7 +59,10 @@ class Layer implements CacheStore {
   /** The store below all layers, such as an IAVL tree. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** The pending writes in key order, or undefined if unsorted. A change replaces this list, so that iterations don't see later writes. */
+  /**
+   * The pending writes in key order, or undefined if unsorted. A change replaces this list, so that later
+   * writes do not affect running iterations.
+   */
   sorted: Sorted | undefined = undefined;
   /** Number of writes that have updated `sorted` since the last iteration. */
   changes = 0;
@@ -137,7 +140,7 @@ function flush(layer: Layer): void {
 
 /**
  * Moves writes to the cache layer below. The writes can be in any order, because the lower layer sorts its
- * own keys.
+ * keys.
  */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
@@ -326,7 +329,9 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** A function that returns the next pending write in a range on each call, and undefined after the last one. */
+/**
+ * A function that returns the next pending write in a range on each call, and undefined after the last write.
+ */
 type PendingRange = () => Pending | undefined;
 
 /**

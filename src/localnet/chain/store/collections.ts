@@ -66,7 +66,7 @@ export const addressCodec: Codec<Uint8Array> = {
   decode: (bytes) => bytes.slice(1),
 };
 
-/** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
+/** Encodes integers of any size as decimal text, like the SDK encodes a stored `math.Int`. */
 export const integerCodec: Codec<bigint> = {
   encode: (value) => utf8(value.toString()),
   decode: (bytes) => BigInt(latin1(bytes)),
@@ -176,7 +176,9 @@ export interface StoredSequence {
   readonly set: (scope: StoreScope, next: bigint) => void;
 }
 
-/** Declares a counter under a fixed key. The key is absent until the first number, `first`, is assigned. */
+/**
+ * Declares a counter under a fixed key. The key does not exist until the first number (`first`) is assigned.
+ */
 export function createSequence(store: string, key: Uint8Array, first: bigint): StoredSequence {
   const { get: next, set } = createItemOr(store, key, uint64Codec, first);
   const take = (scope: StoreScope): bigint => {

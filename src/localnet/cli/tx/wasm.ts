@@ -141,7 +141,10 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   );
 }
 
-/** Requires either `--admin` or `--no-admin`, as wasmd does, because a contract without an admin can never be migrated. */
+/**
+ * Like wasmd, requires either `--admin` or `--no-admin`, because a contract without an admin can never be
+ * migrated.
+ */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
   throw new CliError(EXIT.usage, "specify --admin ADDRESS (who may migrate the contract) or --no-admin");

@@ -84,7 +84,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile, by default `specification`. CometBFT ignores this additional field. */
+  /** The chain's profile. Default: `specification`. CometBFT ignores this additional field. */
   readonly profile?: ProfileName;
 }
 

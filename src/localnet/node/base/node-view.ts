@@ -24,7 +24,10 @@ export interface StoredResults {
   readonly appHash: Uint8Array;
 }
 
-/** An executed transaction. `hash` is the SHA-256 hash of `tx`; `index` is the transaction's position in the block. */
+/**
+ * An executed transaction. `hash` is the SHA-256 hash of `tx`, and `index` is the transaction's position in
+ * the block.
+ */
 export interface StoredTx {
   readonly hash: Uint8Array;
   readonly height: bigint;

@@ -66,7 +66,7 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
       // Update the state only after the block is on disk, because queries can read blocks up to
       // `state().height`.
       state = produced.state;
-      // Recheck pending transactions last, because CheckTx must see the committed state.
+      // Recheck pending transactions last, because CheckTx must read the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
@@ -87,12 +87,13 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps: the first proposes, signs and executes the block; the second commits and writes the block in
-     * one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish a
-     * block before starting another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second
+     * step commits the block and writes it in one durable transaction. Between the two steps, `state` and
+     * queries still show the previous block. The caller must finish a block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same error, and
-     * the node must stop. After a restart, the node continues from the last block on disk.
+     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later
+     * calls throw the same error, and the node must stop. After a restart, the node continues from the last
+     * block on disk.
      */
     produce,
     /**

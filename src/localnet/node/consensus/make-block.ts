@@ -150,9 +150,9 @@ interface Turn {
 
 /**
  * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by
- * a few rounds at most: priorities span at most twice the total power, and absent validators have less than a
- * third of the total power, so each round lowers an absent proposer's priority by more than two thirds of the
- * total power.
+ * a few rounds at most. The reason is that priorities span at most twice the total power. Absent validators
+ * have less than a third of the total power, so each round lowers an absent proposer's priority by more than
+ * two thirds of the total power.
  */
 const MAX_ROUNDS = 10_000;
 
@@ -170,7 +170,7 @@ export function chooseProposer(
       `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
-  // Rotate a copy for each round, as CometBFT does, so that the next height starts from round 0's set.
+  // Like CometBFT, rotate a copy for each round, so that the next height starts from the set of round 0.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {

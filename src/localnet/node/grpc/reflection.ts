@@ -100,8 +100,9 @@ interface StreamScope {
 }
 
 /**
- * Returns the file and its direct and indirect imports, except those already sent on this stream. Like grpc-go, always includes
- * the file itself, because clients expect the requested file in the first entry.
+ * Returns the file and its direct and indirect imports. Files that were already sent on this stream are
+ * omitted. Like grpc-go, always includes the file itself, because clients expect the requested file in the
+ * first entry.
  */
 function files(
   first: FileInfo | undefined,

@@ -52,7 +52,7 @@ export interface OracleOptions {
 interface OracleDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Sends requests to the sidecar, by default over HTTP. */
+  /** Sends requests to the sidecar. Default: over HTTP. */
   readonly transport?: SidecarTransport;
 }
 

@@ -60,7 +60,8 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Assume that every other present validator has a price, because it has its own simulated sidecar.
+        // Assume that every other present validator has a price, because each of them has a simulated
+        // sidecar.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

@@ -209,7 +209,10 @@ export function toPerPage(perPage: bigint | undefined): number {
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/** Returns the requested page, by default 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
+/**
+ * Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the
+ * page does not exist.
+ */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);

@@ -204,7 +204,7 @@ function roundStateJson(state: rpc.RoundState): JsonObject {
   };
 }
 
-/** Returns the block at the requested height, by default the latest block. */
+/** Returns the block at the requested height, or the latest block by default. */
 function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeView.StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = rpc.toHeight(requested, latestHeight, earliestHeight);

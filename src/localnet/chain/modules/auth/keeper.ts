@@ -55,8 +55,8 @@ export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
   /**
-   * Module accounts to create at genesis, in this order; by default, all module accounts. The keeper creates any other module
-   * account on first use.
+   * Module accounts to create at genesis, in this order. Default: all module accounts. Any other module
+   * account is created on first use.
    */
   readonly genesisAccounts?: readonly string[];
 }

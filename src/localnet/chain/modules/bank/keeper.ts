@@ -139,7 +139,7 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
-  // Read the module account again by its address, as the SDK does, because the read consumes gas.
+  // Like the SDK, read the module account again by its address, because the read consumes gas.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = store.balanceOf(context, from, coin.denom);

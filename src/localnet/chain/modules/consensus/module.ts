@@ -42,7 +42,9 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   },
 });
 
-/** Returns the maximum gas that a block's transactions may use in total; 0 or less means no limit. */
+/**
+ * Returns the maximum gas that a block's transactions may use in total, or 0 or less if there is no limit.
+ */
 export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }

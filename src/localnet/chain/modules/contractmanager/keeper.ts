@@ -138,7 +138,7 @@ export function limitedSudo(
     context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    // A submessage that exceeds its own gas limit throws an ordinary error.
+    // If only a submessage's gas limit is exceeded, the error is not a panic.
     const isOverLimit = error instanceof ChainPanic && isOutOfGas(error);
     storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
   }

@@ -250,7 +250,7 @@ function coin(amount: { readonly denom: string; readonly amount: string } | unde
   return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
 }
 
-/** Prints an empty list as null, as Go does for a nil slice. */
+/** Prints an empty list as null, like Go prints a nil slice. */
 function orNull(amounts: readonly string[]): MessageJson {
   return amounts.length === 0 ? null : amounts;
 }

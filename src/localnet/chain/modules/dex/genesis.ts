@@ -166,7 +166,7 @@ interface SeedBalance {
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
-  /** The chain's profile; `specification` by default. */
+  /** The chain's profile. Default: `specification`. */
   readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];

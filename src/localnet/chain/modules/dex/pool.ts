@@ -223,8 +223,8 @@ function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: Prec
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
   // Compare cross products instead of ratios. A side without reserves then needs no special case, and fewer
-  // divisions are rounded. If the excess is positive, too much token1 is offered; if it is negative, too much
-  // token0.
+  // divisions are rounded. If the excess is positive, too much token1 is offered. If the excess is negative,
+  // too much token0 is offered.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),

@@ -134,7 +134,8 @@ function requireLength(text: string): void {
 }
 
 /**
- * Requires the message to have a handler and the module's account as its only signer. Also dry-runs a proposal's legacy content.
+ * Throws unless the message has a handler and the module's account is its only signer. If the message
+ * contains legacy content, also runs the message and discards its writes.
  */
 function requireRunnable(
   context: Context,

@@ -247,7 +247,10 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point; the legacy weights omit the point. */
+/**
+ * Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point. The legacy weights have no
+ * point.
+ */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

@@ -133,7 +133,7 @@ export function tally(
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends ValidatorStake {
-  /** Shares of those delegators of the validator who voted themselves. */
+  /** Shares of the validator's delegators that have voted. */
   deducted: decimal.Dec18;
   ballot: Ballot;
 }

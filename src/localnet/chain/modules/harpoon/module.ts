@@ -68,8 +68,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics if the subscription is missing; on this
- * chain, the message fails with an error.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is
+ * missing, Go panics. On this chain, the message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -192,7 +192,10 @@ const subscriptions = createMap(
   messageCodec(HookSubscriptions),
 );
 
-/** Finds the subscriptions to a hook type. As in Go, checks the record's existence before the read; both accesses consume gas. */
+/**
+ * Finds the subscriptions to a hook type. As in Go, checks whether the record exists before reading it,
+ * because both accesses consume gas.
+ */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
@@ -207,8 +210,9 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 }
 
 /**
- * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
- * subscription keeps its place in the call order; a new subscription is added at the end.
+ * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and
+ * transitions"). An existing subscription keeps its place in the call order. A new subscription is added at
+ * the end.
  */
 function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);

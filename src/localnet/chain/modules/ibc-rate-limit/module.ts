@@ -208,7 +208,10 @@ function checkLimits(
   );
 }
 
-/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
+/**
+ * Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the
+ * contract fails).
+ */
 function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },

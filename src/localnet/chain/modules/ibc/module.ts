@@ -141,7 +141,10 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` for invalid params. */
+/**
+ * Stores the `params` from one part of the genesis. If the part has no `params`, stores the defaults. Throws
+ * `GenesisError` for invalid params.
+ */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = genesisPart(`${service}.Params`, params.type).readOptional(field);

@@ -80,7 +80,10 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a KV query's list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics. */
+/**
+ * Reads a KV query's list of keys. A null element becomes undefined, and the key check rejects it. The
+ * deployed chain panics in this case.
+ */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()

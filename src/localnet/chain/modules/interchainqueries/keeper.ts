@@ -66,8 +66,8 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 export const MODULE_NAME = "interchainqueries";
 
 /**
- * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
- * means.
+ * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them. The
+ * README explains the meaning of zero.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -142,7 +142,7 @@ const submittedTxCodec: Codec<SubmittedTx> = {
 
 // Ids in keys are 8 bytes, big-endian.
 
-/** The last assigned id; absent before the first registration. */
+/** The last assigned query id. Not stored before the first registration. */
 export const lastId = createItem(MODULE_NAME, Uint8Array.of(0x64), uint64Codec);
 /** Registered queries, stored under `0x01 | query id`. */
 export const queries = createMap(
@@ -229,8 +229,9 @@ export function markRemoved(context: Context, id: bigint): void {
 }
 
 /**
- * Deletes the submitted transactions of removed TX queries, in ascending order of query id. A block deletes at most
- * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
+ * Deletes the submitted transactions of removed TX queries, in ascending order of query id. A block deletes
+ * at most `tx_query_removal_limit` transactions and visits at most the same number of queries. A limit of 0
+ * means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = moduleParams.get(context);

@@ -129,10 +129,12 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional optional
- * members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`.
- * Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
- * `GenesisError`; for an invalid query, throws `ModuleError` with the same message as in Go.
+ * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and
+ * `registered_queries`. Additional optional members are `last_query_id` (default: the highest id),
+ * `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. Without a module genesis, the
+ * parameters are the defaults. As in Go, if only `params` is missing, all parameters are zero. Throws
+ * `ModuleError` with the same message as Go for an invalid query, and `GenesisError` for any other invalid
+ * value.
  */
 function initGenesis(
   context: Context,
@@ -173,7 +175,7 @@ function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Checks the genesis queries in list order, as Go does. Throws `ModuleError`. */
+/** Like Go, validates the genesis queries in list order. Throws `ModuleError`. */
 function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },

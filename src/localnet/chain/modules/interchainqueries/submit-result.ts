@@ -73,9 +73,9 @@ interface KvSubmission {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the client's
- * status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume gas; proof
- * verification does not.
+ * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As
+ * in Go, the client's status is not checked, so an expired or frozen client still verifies values. Store
+ * accesses and the callback consume gas, but proof verification does not.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
@@ -168,9 +168,10 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a key's proof and returns the value to store. If the proof shows that the key is absent, returns an empty value even if the
- * submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if
- * the verification fails.
+ * Verifies a key's proof and returns the value to store. If the proof shows that the key does not exist,
+ * returns an empty value even if the submitter sent a value. Empty values cannot be proven
+ * (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if the verification
+ * fails.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";

@@ -254,7 +254,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // On this chain, a missing response fails the transaction; the deployed chain panics.
+  // A missing response fails the transaction. The deployed chain panics in this case.
   if (response === undefined)
     throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);

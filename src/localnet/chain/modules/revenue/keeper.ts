@@ -162,8 +162,9 @@ export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
 }
 
 /**
- * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an event is emitted and the
- * payment is never retried. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
+ * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an
+ * event is emitted and the payment is never retried. If no price has ever been stored, this chain pays
+ * nobody. The deployed chain halts in this case.
  */
 function payPeriod(context: Context, params: Params, schedule: period.Schedule, keepers: Keepers): void {
   const block = presentBlock(context);

@@ -35,8 +35,8 @@ import type { StakingKeeper } from "../staking/keeper.ts";
 export const MODULE_NAME = "slashing";
 
 /**
- * Signing window and penalties, by default the SDK's values. Fractions are stored as decimal text, multiplied
- * by 10^18.
+ * Parameters for the signing window and the penalties. The defaults are the SDK's values. Fractions are
+ * stored as decimal text, multiplied by 10^18.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,

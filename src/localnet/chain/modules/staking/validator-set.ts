@@ -165,7 +165,10 @@ function byPower(a: Validator, b: Validator): number {
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }
 
-/** Returns a header with only the fields that the node passes to the application; all other fields are empty. */
+/**
+ * Returns a header that contains only the fields that the node passes to the application. All other fields
+ * are empty.
+ */
 function headerOf({ chainId, height, timeNs }: Context, block: BlockInput): Header {
   const none = new Uint8Array(0);
   const { nextValidatorsHash = none, appHash = none, proposerAddress = none } = block;

@@ -26,8 +26,8 @@ import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and then
- * runs the contract's messages. A call or query that fails throws `ModuleError`.
+ * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the
+ * contract's events, and then runs the contract's messages. A call or query that fails throws `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;

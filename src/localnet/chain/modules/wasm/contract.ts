@@ -79,7 +79,7 @@ export type ContractMessage =
  */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message in a contract's response, which runs on its own cache layer. */
+/** A message in a contract's response. Each message runs in a separate cache context. */
 export interface SubMessage {
   /** Id chosen by the contract and included in the reply. */
   readonly id: bigint;

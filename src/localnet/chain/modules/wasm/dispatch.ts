@@ -24,8 +24,9 @@ type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint
 
 /**
  * Creates the function that runs messages in order, each in a separate cache context. If a message fails, its
- * writes are dropped. A contract that requested a reply on errors receives the error; otherwise, the entire
- * call fails with "dispatch: submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
+ * writes are dropped. A contract that requested a reply on errors receives the error. Otherwise, the entire
+ * call fails with "dispatch: submessages: …". If a reply fails, the call fails with "dispatch: submessages:
+ * reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -106,8 +107,8 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
 }
 
 /**
- * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The message's gas also counts
- * toward the call.
+ * Runs a message with a separate gas meter if the message's limit is below the call's remaining gas. The
+ * message's gas also counts toward the call.
  */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;

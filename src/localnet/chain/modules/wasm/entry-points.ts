@@ -274,7 +274,10 @@ function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: 
 
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** A packet's outcome. `refused` contains the contract's error message; `accepted` contains the acknowledgement. */
+/**
+ * A packet's outcome. `refused` contains the contract's error message, and `accepted` contains the
+ * acknowledgement.
+ */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };

@@ -7,7 +7,7 @@ import { isPinned } from "./keeper.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { ErrInvalidEvent } from "./keys.ts";
 
-// Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
+// Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts VM gas separately.
 
 /** Gas for creating an instance of code that is not pinned. */
 const INSTANCE_COST = 60_000n;

@@ -112,7 +112,7 @@ export class GoField {
   }
 }
 
-/** Removes white space between the tokens of valid JSON text, as Go's `json.Compact` does. */
+/** Like Go's `json.Compact`, removes white space between the tokens of valid JSON text. */
 export function compactJson(bytes: Uint8Array): Uint8Array {
   return utf8(
     fromUtf8(bytes).replace(

@@ -25,8 +25,8 @@ import {
 import { requireProof } from "./messages.ts";
 
 // Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds
-// without changes, because several relayers can relay the same packet, and the slower relayer's other
-// messages in the same transaction must not fail.
+// without changes. Several relayers can relay the same packet, and the other messages in the slower relayer's
+// transaction must not fail.
 
 export interface RelayDeps {
   readonly router: PortRouter;

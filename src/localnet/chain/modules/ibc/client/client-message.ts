@@ -31,7 +31,10 @@ export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
+/**
+ * Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or
+ * has an unsupported type.
+ */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -138,8 +141,8 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. As
- * in Go, where an int64 is converted to a uint64, a negative height becomes a very large height.
+ * Returns a header's height, with the revision from its chain id, or the zero height if the inner header is
+ * missing. As in Go, where an int64 is converted to a uint64, a negative height becomes a very large height.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;

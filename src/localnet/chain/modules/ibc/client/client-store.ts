@@ -29,7 +29,10 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/** Decodes a client state from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
+/**
+ * Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has
+ * an unsupported type.
+ */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -90,7 +93,10 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` for an absent or undecodable Any, or another type. */
+/**
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be
+ * decoded, or has another type.
+ */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
@@ -235,7 +241,7 @@ export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs
   return state.timeNs + trustingPeriodNs <= nowNs;
 }
 
-/** Converts a `google.protobuf.Duration` to nanoseconds; 0 if absent. */
+/** Converts a `google.protobuf.Duration` to nanoseconds. A missing duration becomes 0. */
 export function durationNs(duration: Duration | undefined): bigint {
   if (duration === undefined) return 0n;
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
@@ -247,7 +253,10 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Opens a client. Throws client/4 if the client does not exist, by default with its id as the message. */
+/**
+ * Opens a client. Throws client/4 if the client does not exist. By default, the error message is the client's
+ * id.
+ */
 export function openClient(
   context: Context,
   clientId: string,

@@ -23,7 +23,10 @@ interface PathProof {
   /** Name of the counterparty's store that contains the path. */
   readonly prefix: Uint8Array;
   readonly path: string;
-  /** How long the consensus state must have been stored before the proof is accepted. Default: no delay. */
+  /**
+   * Time and number of blocks that must have passed since the consensus state was stored before the proof is
+   * accepted. Default: no delay.
+   */
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 

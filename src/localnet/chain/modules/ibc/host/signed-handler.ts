@@ -62,8 +62,8 @@ const IMPLEMENTATIONS = {
 export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails before
- * the message is checked. A message whose packed part is absent is accepted.
+ * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a
+ * wrong type fails before the message is checked. A missing packed part is accepted.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
   const types: readonly string[] = IMPLEMENTATIONS[interfaceName];
