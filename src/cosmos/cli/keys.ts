@@ -212,8 +212,8 @@ function mnemonicCommand(context: CliContext): Command {
 }
 
 /**
- * Throws if the mnemonic would be lost, i.e. if it is neither shown on a terminal nor written to a file,
- * unless no backup is needed (`--no-backup`, dry run).
+ * Throws if the mnemonic is neither shown on a terminal nor written to a file, because it would be lost. Does
+ * not throw if no backup is needed (`--no-backup`, dry run).
  */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,

@@ -109,10 +109,10 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Returns a searcher that queries only endpoints with all of these blocks, because a node that is behind or
-   * has pruned blocks does not report which blocks are missing. The searcher rejects with
-   * `height-unavailable` if no endpoint has all the blocks. `check` returns undefined for a valid page. If
-   * `check` returns a problem, the next endpoint is tried.
+   * Returns a searcher that queries only endpoints with all of these blocks. Other endpoints are not queried,
+   * because a node that is behind or has pruned blocks does not report which blocks are missing. The searcher
+   * rejects with `height-unavailable` if no endpoint has all the blocks. `check` returns undefined for a
+   * valid page. If `check` returns a problem, the next endpoint is tried.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */

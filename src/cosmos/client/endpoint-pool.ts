@@ -37,10 +37,10 @@ export interface PoolEndpointHealth extends EndpointHealth {
 /**
  * Creates a pool of `endpoints`, which are listed in order of preference.
  *
- * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its
- * error is final (see `answers.ts`). An endpoint that rests after a failure is tried later, but is not
- * excluded, so a read never waits for a rest to end. After the rest, a check in the background restores the
- * endpoint's place in the order.
+ * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or
+ * returns a final error (see `answers.ts`). An endpoint that rests after a failure is tried later, but is not
+ * excluded. A read therefore never waits for a rest to end. After the rest, a check in the background
+ * restores the endpoint's place in the order.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();

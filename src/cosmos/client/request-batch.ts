@@ -106,8 +106,9 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**
- * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves of
- * the batch separately, down to single calls. Returns the error if no call got a response.
+ * Sends one request and settles its calls. If the endpoint refuses the batch or a response is too large,
+ * sends the two halves of the batch separately. Continues in this way down to single calls. Returns the error
+ * if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -131,8 +132,8 @@ async function exchange(
     }
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
-  // Send the halves one after the other, so that only one large response is in memory and an endpoint that is down gets few
-  // requests.
+  // Send the halves one after the other. In this way, only one large response is in memory, and an endpoint
+  // that is down receives few requests.
   const failed = await exchange(left.slice(0, middle), target, signal);
   if (failed === undefined && refused === "batch") target.onRefused(middle);
   if (failed === undefined || isOfOneCall(failed)) {
@@ -161,7 +162,7 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // The result "size" splits this batch, but does not lower the batch size for later batches, because the
+  // The result "size" splits this batch without lowering the size of later batches. The reason is that the
   // node has often only closed an idle connection.
   if (facts.code === "unreachable") return isCut(error) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;

@@ -161,7 +161,7 @@ export function consensusHash(params: { readonly maxBytes: bigint; readonly maxG
 }
 
 /*
- * The encoders for data that CometBFT hashes and signs are written by hand, because the bytes must be exact and must not depend on how a code generator treats default values. Field functions return an empty array for the default value.
+ * The encoders for data that CometBFT hashes and signs are written by hand. The bytes must be exact, and must not depend on how a code generator treats default values. Field functions return an empty array for the default value.
  */
 
 const EMPTY = new Uint8Array(0);

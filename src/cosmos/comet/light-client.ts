@@ -73,8 +73,9 @@ export function verifyHeader(
 
 /**
  * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is
- * dishonest. Therefore, at least one honest validator has signed a header only if more than 1/3 of the power
- * has signed it. The check triples the numerator, which wraps around at 2^64 like Go's uint64.
+ * dishonest. Therefore, a header is certain to have an honest signer only if validators with more than 1/3 of
+ * the power have signed the header. The check triples the numerator, which wraps around at 2^64 like Go's
+ * uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;

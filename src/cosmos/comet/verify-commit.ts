@@ -184,8 +184,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates a function that runs the fast verifier on a claim's signature and returns a second function, which runs the slow verifier
- * if necessary and throws `CometError` for an invalid signature.
+ * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The
+ * second function runs the slow verifier if necessary, and throws `CometError` for an invalid signature.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,

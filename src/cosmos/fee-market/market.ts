@@ -25,8 +25,8 @@ export interface MarketParams {
 }
 
 /**
- * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant and each price
- * change depends only on the last block.
+ * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is
+ * constant. Each price change then depends only on the last block.
  */
 export const DEPLOYED_MARKET: MarketParams = {
   alpha: 0n,
@@ -156,8 +156,9 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 }
 
 /**
- * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window does
- * not reveal the gas, `isExact` is false and `gas` is the most that the block can have used. Cost: O(window × log(maximum)).
+ * Returns the gas that one block used, from the states before and after it. If the price stayed at the
+ * minimum and the window does not contain the gas, the exact gas is unknown. In this case, `isExact` is
+ * false, and `gas` is the maximum that the block can have used. Cost: O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -211,9 +212,9 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 }
 
 /**
- * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step, adds `delta` times the window's net
- * utilization, and returns at least the minimum price. Each quotient and product is rounded half to even, like `LegacyDec`, so a
- * different order of operations would change the last digit.
+ * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step. Adds `delta`
+ * times the window's net utilization, and returns at least the minimum price. Each quotient and product is
+ * rounded half to even, like `LegacyDec`, so a different order of operations would change the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

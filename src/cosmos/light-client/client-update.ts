@@ -140,7 +140,10 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** Returns true if `height` is lower than `at` and has the same revision, so that a header at `at` can be verified from it. */
+/**
+ * Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header
+ * at `at` be verified.
+ */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }

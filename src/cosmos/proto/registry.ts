@@ -157,8 +157,9 @@ export function protoRegistry(): FileRegistry {
 }
 
 /**
- * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares the
- * message, extension or service, and for its imports, because a command needs few files. Returns undefined for an unknown name.
+ * Returns the registry for all definitions if it has been built. Otherwise returns a smaller registry for the
+ * file that declares the message, extension or service, and for its imports. A small registry is enough for a
+ * command, because a command needs few files. Returns undefined for an unknown name.
  */
 function registryOf(symbol: string): FileRegistry | undefined {
   if (shared !== undefined) return shared;

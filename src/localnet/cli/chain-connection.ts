@@ -39,8 +39,9 @@ export async function withChain<T>(
 }
 
 /**
- * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in the
- * background after two responses, which takes 80 ms of CPU time and delays process exit.
+ * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's
+ * huge parser in the background after two responses. This takes 80 ms of CPU time and delays the end of the
+ * process.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");

@@ -29,8 +29,9 @@ export function createChainClock(machine: Clock) {
     /** Returns the number of chain seconds per machine second. At rate 0, chain time does not advance. */
     rate: () => anchor.rate,
     /**
-     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years
-     * ahead of the machine's, or before the chains' current time, because no block may be earlier than the previous block.
+     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is
+     * more than 100 years ahead of the machine's time. Also throws this error if the time is before the
+     * chains' current time, because no block may be earlier than the previous block.
      */
     set: (timeMs: number) => {
       const presentMs = nowMs();

@@ -59,7 +59,7 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 
 /**
  * Applies a chain's module settings to its genesis state. Objects are merged. Any other value is replaced. If
- * the settings have `params`, missing params get the module's default values, which are read from the
+ * the settings have `params`, missing params get the module's default values. The defaults are read from the
  * application that `createApp` creates with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {

@@ -8,8 +8,8 @@ import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./work.ts";
 
 /**
- * One of the two chains between which the IBC relayer relays packets, with its queries and its transaction
- * sender.
+ * One of the two chains between which the IBC relayer relays packets, with its RPC clients and its
+ * transaction sender.
  */
 export interface IbcChain {
   readonly chainId: string;

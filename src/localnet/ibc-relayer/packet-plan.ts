@@ -73,7 +73,7 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** The state of a channel's pending packets on the destination chain, as lists of packet sequences. */
+/** The state of a channel's pending packets on the destination chain. Packets are identified by sequence. */
 interface PacketState {
   /** Packets that the destination has not received in its latest state. */
   readonly missing: readonly bigint[];

@@ -31,9 +31,9 @@ const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on, so an endless loop would remain four times as slow. A loop uses this amount of gas in
- * 40 ms.
+ * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it
+ * runs, but uses the faster code only from the function's next call on. An endless loop would therefore
+ * remain four times as slow. A loop uses this amount of gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 

@@ -134,9 +134,9 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the node's
- * error. A simulation runs on the mempool's state, which already includes transactions not yet in a block, and more transactions
- * may arrive in the meantime.
+ * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the
+ * sequence in the node's error. A simulation runs on the mempool's state, which already includes transactions
+ * that are not in a block yet. More transactions may arrive in the meantime.
  */
 async function simulate(
   state: WindowState,

@@ -124,7 +124,7 @@ export interface ChainMoment {
  * `broadcast` or `confirm` call may run at a time, but simulations may run at any time.
  *
  * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in
- * flight are final, and then reads the account again. A block can never include both an abandoned transaction
+ * flight are final. Then it reads the account again. A block can never include both an abandoned transaction
  * and its replacement, because both have the same sequence.
  */
 export interface TxWindow {

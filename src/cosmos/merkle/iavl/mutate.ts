@@ -49,9 +49,9 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
 }
 
 /**
- * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the subtree if it changed.
- * The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the smallest key in its
- * right subtree.
+ * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the
+ * subtree if it changed. `newKey` becomes the key of the nearest ancestor with this subtree on its right,
+ * because an inner node's key is the smallest key in its right subtree.
  */
 interface Removal {
   readonly root: IavlNode | undefined;

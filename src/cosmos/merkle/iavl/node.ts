@@ -137,7 +137,7 @@ type IavlErrorFacts =
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
-/** Thrown if a saved node is missing or broken, or if a caller passes an empty key or a version that the tree does not have. */
+/** Thrown if a saved node is missing or damaged, or if a caller passes an empty key or an unknown version. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
 /** Encodes a node id: the version as 8 bytes and the nonce as 4 bytes, both big-endian. */
@@ -167,8 +167,9 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`): height, size and key, then a leaf's value, or an inner node's hash, mode
- * and children's ids. A leaf's hash is not stored, because the decoder can compute it.
+ * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`). The encoding contains the height, size and key.
+ * For a leaf, the value follows. For an inner node, the hash, the mode and the children's ids follow. A
+ * leaf's hash is not stored, because the decoder can compute it.
  */
 export function encodeNode(
   node: IavlNode,

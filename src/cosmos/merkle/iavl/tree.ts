@@ -196,12 +196,13 @@ interface VersionRoot {
 }
 
 /**
- * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest retained versions before and
- * after `released`.
+ * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest
+ * retained versions before and after `released`.
  *
- * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's version bounds
- * its whole subtree, and the walk visits only nodes that changed between the three versions.
+ * A node belongs to every version from its creation to the last version that contains it, without gaps. The
+ * returned nodes were therefore created after `older` and are not in `newer`. A child's version never exceeds
+ * its parent's version, so a node's version is an upper bound for its whole subtree. The walk therefore
+ * visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,

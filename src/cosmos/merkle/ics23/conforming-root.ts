@@ -46,8 +46,7 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
  * Follows ics23/go v0.11 `LeafOp.CheckAgainstSpec` and `InnerOp.CheckAgainstSpec`, error texts included.
  *
  * A step hashes the prefix, the child hash and the suffix, and the proof itself determines the lengths of these parts. If all lengths were accepted, an attacker could split a real node's preimage differently and present other bytes as the child hash. For the preimage of a real
- * node, the checks allow only two splits: at the left child and at the right child. Leaf prefixes start with 00 and inner
- * prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ * node, the checks allow only two splits: at the left child and at the right child. Only leaf prefixes start with 00, so a leaf cannot be presented as an inner node, or an inner node as a leaf.
  *
  * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix, and the
  * limit of 128 steps.
@@ -190,7 +189,10 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/** Computes a node's hash from a path step and its child's hash, as the SHA-256 of the prefix, the child's hash and the suffix. */
+/**
+ * Computes a node's hash from a path step and the child's hash. The hash is the SHA-256 of the prefix, the
+ * child's hash and the suffix.
+ */
 function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;

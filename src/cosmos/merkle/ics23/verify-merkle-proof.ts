@@ -270,8 +270,8 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
  * between them. If one of the two leaves is missing, the other leaf must be the first or last leaf of the
  * tree. Error messages are the same as in Go.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to
- * such a leaf. In an empty tree, absence cannot be proven either, because there are no leaves.
+ * Absence cannot be proven next to a leaf with an empty value. Such a leaf has no root, because ics23 does
+ * not hash it. In an empty tree, absence cannot be proven either, because there are no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,

@@ -193,8 +193,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs CheckTx. The transaction's writes stay in the check state until the next commit, so that an account can have several
- * pending transactions with consecutive sequences.
+ * Runs CheckTx. The transaction's writes stay in the check state until the next commit. An account can
+ * therefore have several pending transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
@@ -347,8 +347,9 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch of the genesis state. Writing the branch also writes the genesis state to the trees, because
- * InitChain commits nothing: the genesis state becomes part of the first height.
+ * Creates the first block's branch of the genesis state. When the branch is written, the genesis state is
+ * also written to the trees. InitChain commits nothing, so the genesis state becomes part of the first
+ * height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

@@ -165,8 +165,9 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the current entry before each step,
- * so that the first entry is charged twice. An empty range costs one flat charge.
+ * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the
+ * current entry before each step. The first entry is therefore charged twice. An empty range costs one flat
+ * charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();

@@ -44,8 +44,8 @@ export interface TxScope {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds,
- * and all other writes only if the messages and the post handler succeed too. A failed transaction is
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds.
+ * Keeps all other writes only if the messages and the post handler succeed, too. A failed transaction is
  * returned as a result. Any other exception is a bug and is rethrown.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {

@@ -104,9 +104,10 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: fields in ascending order, all with wire type 2,
- * and lengths encoded as the shortest varints. With other encodings, anyone could re-encode a signed transaction and so change
- * its hash. Checks and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows. In this encoding, fields are
+ * in ascending order, all with wire type 2, and lengths are encoded as the shortest varints. With other
+ * encodings, anyone could re-encode a signed transaction and so change its hash. Checks and error messages
+ * follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;

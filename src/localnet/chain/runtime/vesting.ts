@@ -8,8 +8,8 @@ export interface VestingPeriod {
 }
 
 /**
- * When coins vest: evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period (`periodic`) or
- * never (`permanent`). Start times are in Unix seconds.
+ * A vesting schedule. Coins vest evenly from start to end (`continuous`), all at the end (`delayed`), at the
+ * end of each period (`periodic`) or never (`permanent`). Start times are in Unix seconds.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }

@@ -308,8 +308,8 @@ interface Place {
 }
 
 /**
- * Returns the position of `text`, or the position at which to insert it, which is in the last short list
- * whose first key is not greater than `text`.
+ * Returns the position of `text`, or the position at which to insert it. The position is in the last short
+ * list whose first key is not greater than `text`.
  */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);

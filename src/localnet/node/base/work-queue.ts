@@ -71,9 +71,9 @@ interface WorkQueueDeps {
 
 /**
  * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An
- * overloaded queue, or a queue that has run a long call, rests for as long as it has worked, so that requests
- * use at most half of the time. An overloaded queue runs the newest request first, because clients that have
- * waited for a long time probably caused the overload or have given up.
+ * overloaded queue, or a queue that has run a long call, rests for as long as it has worked. Requests
+ * therefore use at most half of the time. An overloaded queue runs the newest request first, because clients
+ * that have waited for a long time probably caused the overload or have given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {

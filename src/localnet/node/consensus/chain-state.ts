@@ -51,7 +51,7 @@ function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): C
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
   // If a node stopped before its first block, the genesis document is already stored, but the application has
-  // not saved any state yet, so only the application is initialized again.
+  // not saved any state. In this case, only the application is initialized again.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },

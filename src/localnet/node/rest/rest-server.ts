@@ -64,7 +64,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
     // Treat an escaped slash as part of a value if a route matches. The SDK's gateway instead decodes a path
-    // before splitting it, so the slash in an IBC denomination splits the value and may select another route.
+    // before splitting it. There, the slash in an IBC denomination splits the value and may select another
+    // route.
     const found =
       findRoute(
         table,

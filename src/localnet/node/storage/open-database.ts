@@ -21,9 +21,10 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
- * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home, and `home-unusable` if the
- * directory cannot be created or `node.db` is not a database that this version can open.
+ * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the
+ * directory if necessary, and locks it until `close`. Throws `NodeError` `home-in-use` if another process has
+ * locked the home. Throws `NodeError` `home-unusable` if the directory cannot be created or this version
+ * cannot open `node.db`.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -189,8 +190,8 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 function prepareDatabase(database: Database.Database): void {
   // With WAL, a commit appends to a single file, and readers in other processes do not block it.
   database.pragma("journal_mode = WAL");
-  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block, because with NORMAL, a power failure could
-  // lose blocks that clients have seen.
+  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block. With NORMAL, blocks
+  // that clients have already read could be lost in a power failure.
   database.pragma("synchronous = FULL");
   // Read integers as bigint, because all heights are bigint.
   database.defaultSafeIntegers(true);

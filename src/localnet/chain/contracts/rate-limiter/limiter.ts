@@ -130,9 +130,9 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
  */
 const ANY_CHANNEL = "any";
 
-// Keys are encoded as in cw-storage-plus: a map's namespace is preceded by its length, and so is the first
-// part of a two-part key. The keys are the same as in the deployed contract, so raw queries for the deployed
-// contract work here, too.
+// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each
+// preceded by their length. The keys are the same as in the deployed contract, so raw queries for the
+// deployed contract work here, too.
 
 /** Encodes a map's namespace, preceded by its length (2 bytes, big-endian). */
 function namespace(name: string): Uint8Array {

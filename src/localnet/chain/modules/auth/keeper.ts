@@ -160,8 +160,9 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
 }
 
 /**
- * Writes an account and its entry in the number index. Every store access consumes gas, so the order matches the SDK's indexed
- * map: read the old account, delete its number, check and write the new number, write the account.
+ * Writes an account and its entry in the number index. Every store access consumes gas, so the order of
+ * accesses is the same as in the SDK's indexed map. The old account is read, its number is deleted, the new
+ * number is checked and written, and the account is written.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

@@ -210,8 +210,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Attribute lists are written without spreads, because V8 reallocates an array while it spreads elements into
-// it. Events already cause many of a message's allocations.
+// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each
+// step is an allocation. Events already cause many of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 

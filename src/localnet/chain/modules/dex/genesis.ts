@@ -137,8 +137,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
 }
 
 /**
- * Genesis fields that the deployed module does not export, because their values can be derived from the other
- * fields.
+ * Genesis fields that the deployed module does not have. Their values can be derived from the other fields.
  */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 

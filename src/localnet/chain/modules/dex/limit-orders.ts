@@ -193,8 +193,8 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
 }
 
 /**
- * Counts a JIT order. Throws dex/1156 if the block's count has already reached the limit. As in the deployed
- * module, the check only compares for equality, so it passes if the count exceeds a limit that was lowered.
+ * Counts a JIT order. Throws dex/1156 if the block's count equals the limit. As in the deployed module, a
+ * count that already exceeds the limit is accepted, which can happen if the limit was lowered.
  */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);

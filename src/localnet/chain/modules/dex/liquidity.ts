@@ -219,8 +219,8 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // Stop one tick before the pool side to which the token would be added, because at that tick a swap is no
-  // better than the deposit.
+  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's
+  // tick is no better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -235,7 +235,7 @@ function requireWithinSlop(
   limit: decimal.PrecDec,
   slopToleranceBps: bigint,
 ): void {
-  // Compare the swap's average price with the limit, instead of the price at the last tick.
+  // Compare the swap's average price, instead of the price at its last tick, with the highest accepted price.
   const tolerance = decimal.quoPrec(decimal.precFromInt(slopToleranceBps), decimal.precFromInt(10_000n));
   const highest = decimal.mulPrec(limit, decimal.addPrec(decimal.PREC_ONE, tolerance));
   if (decimal.quoPrecInt(decimal.precFromInt(amountIn), amountOut) >= highest)

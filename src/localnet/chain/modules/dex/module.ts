@@ -42,7 +42,7 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when
  * the gas allowance is used up. Within the same second, expirations are sorted by tranche key instead of
- * time, so the purge can stop at an order that has not expired and miss an expired order after it.
+ * time. The purge can therefore stop at an order that has not expired and miss an expired order that follows.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);

@@ -248,9 +248,9 @@ const LEGACY_BITS = 315;
 const LEGACY_BOUND = 1n << 315n;
 
 /**
- * Calculates a * b / c like the SDK's 18-digit decimals: truncates to 36 digits, rounds half to even to 18
- * digits, then truncates to an integer. The result is the floor of the quotient, or one more if the quotient
- * is within half of 10^-18 below the next integer.
+ * Calculates a * b / c like the SDK's 18-digit decimals. The quotient is truncated to 36 digits, rounded half
+ * to even to 18 digits, and then truncated to an integer. The result is the floor of the quotient, or one
+ * more if the quotient is within half of 10^-18 below the next integer.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies before dividing, and the results of both steps are limited to 315 bits.

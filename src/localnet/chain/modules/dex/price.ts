@@ -74,7 +74,10 @@ function search(price: decimal.PrecDec): number {
   return right;
 }
 
-/** Returns an index from which all table prices exceed `price`, or an index beyond the table if no price does. */
+/**
+ * Returns an index from which all table prices exceed `price`, or an index beyond the table if no table price
+ * exceeds `price`.
+ */
 function firstAbove(price: decimal.PrecDec): number {
   while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

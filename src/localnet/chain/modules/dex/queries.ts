@@ -285,8 +285,8 @@ interface PoolShares {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Returns a page of the pool shares in an address's balances, with the special pagination rules of x/dex:
- * page keys are denominations. A page requested by key has no total, and its next key can be the denomination
+ * Returns a page of the pool shares in an address's balances, with the special pagination rules of x/dex.
+ * Page keys are denominations. A page requested by key has no total, and its next key can be the denomination
  * of a coin that is not a pool share. Throws QueryError 13 (Internal) for an invalid page request.
  */
 function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {

@@ -15,7 +15,10 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Write buffer size in bytes. The largest record has denominations and addresses of 128 bytes, and six numbers of up to 105 digits. */
+/**
+ * Size of the write buffer in bytes. The largest record contains denominations and addresses of 128 bytes,
+ * and six numbers of up to 105 digits.
+ */
 const CAPACITY = 4096;
 
 /**

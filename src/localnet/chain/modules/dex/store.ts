@@ -170,8 +170,7 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 
 /**
  * Assigns a tranche key. The specification's keys (`t||N`) have the same length and sort order as the
- * deployed module's keys (`tk-N`). Like in Go, the tranche count is read twice, because each read consumes
- * gas.
+ * deployed module's keys (`tk-N`). As in Go, the tranche count is read twice, because each read consumes gas.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);

@@ -180,7 +180,7 @@ export function multiHopSwap(
 }
 
 /**
- * Simulates MsgMultiHopSwap. Nothing is paid out, so a route with only one token succeeds with an empty
+ * Simulates MsgMultiHopSwap. Nothing is paid out, so a route with only one token can succeed with an empty
  * output coin.
  */
 export function simulateMultiHopSwap(

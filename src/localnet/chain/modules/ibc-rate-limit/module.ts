@@ -191,8 +191,8 @@ function undo(
 
 /**
  * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws
- * `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or fails for any reason, or an
- * unregistered error if the address or the data is invalid.
+ * rate-limited-ibc/2 if the contract rejects the packet or fails for any reason. Throws an unregistered
+ * `ModuleError` if the address or the data is invalid.
  */
 function checkLimits(
   context: Context,

@@ -183,8 +183,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 
 /**
  * Deletes a query's record and KV result. A TX query can have more submitted transactions than one message
- * should delete, so the query is marked as removed, and `cleanUpRemovedQueries` deletes the transactions at
- * the end of later blocks.
+ * should delete, so the query is only marked as removed. `cleanUpRemovedQueries` then deletes the
+ * transactions at the end of later blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);

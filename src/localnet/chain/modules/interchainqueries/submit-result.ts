@@ -119,7 +119,10 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H, which the header at H + 1 contains, from the client's consensus state at H + 1. */
+/**
+ * Returns the app hash after block H. The hash is read from the client's consensus state at H + 1, because
+ * the header at H + 1 contains this hash.
+ */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -225,8 +228,9 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
 }
 
 /**
- * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in Go, both
- * consensus states are stored, and if the next header conflicts with a stored state, the client is frozen without an error.
+ * Updates the client with the block's header and the next header, then checks that the next header follows
+ * the block's. As in Go, both consensus states are stored. If the next header conflicts with a stored state,
+ * the client is frozen without an error.
  */
 function verifyHeaders(
   context: Context,

@@ -31,8 +31,8 @@ interface OracleDeps {
 /** The module and the functions that the revenue module calls. */
 export interface OracleModule extends ChainModule {
   /**
-   * Returns a pair's price as an integer scaled by the pair's decimals, 0 if the pair has no price, or
-   * undefined if the pair is not tracked.
+   * Returns a pair's price as an integer scaled by the pair's decimals. Returns 0 if the pair has no price,
+   * and undefined if the pair is not tracked.
    */
   readonly priceOf: (
     context: Context,
@@ -201,8 +201,8 @@ function storePrices(
 }
 
 /**
- * Returns the stake-weighted median, i.e. the lowest price for which validators with at least half of the
- * stake voted for this price or a lower price.
+ * Returns the stake-weighted median. This is the lowest price for which at least half of the stake voted for
+ * this price or a lower price.
  */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],

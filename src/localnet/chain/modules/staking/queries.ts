@@ -189,8 +189,8 @@ function withBalance(
 }
 
 /**
- * Converts a redelegation to the response format: the entries become a separate list, and each entry gets the
- * token amount of its shares at the destination validator.
+ * Converts a redelegation to the response format. The entries become a separate list, and the token amount of
+ * the shares at the destination validator is added to each entry.
  */
 function withBalances(
   context: Context,

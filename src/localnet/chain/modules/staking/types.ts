@@ -88,7 +88,7 @@ export interface StakingHooks {
 
 /**
  * Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called
- * for each hook again.
+ * again for each hook.
  */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {

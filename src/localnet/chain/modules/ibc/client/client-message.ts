@@ -110,7 +110,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // Use the chain id in the client state, so that a client that was recovered to a later revision rejects
+  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects
   // headers of earlier revisions.
   const trustedHeader = {
     chainId: client.chainId,
@@ -292,8 +292,9 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state is stored at the header's height,
- * or the header's time is not between its neighbours' times (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states (ibc-go `CheckForMisbehaviour`).
+ * The header is a contradiction if a different state is stored at its height, or if its time is not between
+ * the times of the neighbouring states.
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
