@@ -22,10 +22,7 @@ import { TYPE_URL } from "../proto/registry.ts";
 
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
-  /**
-   * Home directory of the SDK application, or the path of the folder `keyring-test` or `keyring-file` in this
-   * directory.
-   */
+  /** Home directory of the SDK application, or the path of the folder `keyring-test` or `keyring-file` in this directory. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }
@@ -57,8 +54,8 @@ export async function keyringPlace(
 }
 
 /**
- * Reads a secret from a file, or prompts for the secret if no file is given. Error messages contain the name
- * of the file's `option`.
+ * Reads a secret from a file, or prompts for the secret if no file is given. Error messages contain the name of the file's
+ * `option`.
  */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },

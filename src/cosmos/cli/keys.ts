@@ -120,8 +120,7 @@ function parseCommand(context: CliContext): Command {
 }
 
 /**
- * Like the SDK's `keys parse`, splits a bech32 string into its prefix and bytes, or encodes hex bytes in
- * every bech32 format.
+ * Like the SDK's `keys parse`, splits a bech32 string into its prefix and bytes, or encodes hex bytes in every bech32 format.
  */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
@@ -212,8 +211,8 @@ function mnemonicCommand(context: CliContext): Command {
 }
 
 /**
- * Throws if the mnemonic is neither shown on a terminal nor written to a file, because it would be lost. Does
- * not throw if no backup is needed (`--no-backup`, dry run).
+ * Throws if the mnemonic is neither shown on a terminal nor written to a file, because it would be lost. Does not throw if no
+ * backup is needed (`--no-backup`, dry run).
  */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,

@@ -31,15 +31,9 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /**
-   * Data or capability that is missing at the endpoint according to its error. Undefined if the error has
-   * another cause.
-   */
+  /** Data or capability that is missing at the endpoint according to its error. Undefined if the error has another cause. */
   readonly lack?: Lack | undefined;
-  /**
-   * Time that the endpoint asked the client to wait, in ms. Undefined if the endpoint did not ask the client
-   * to wait.
-   */
+  /** Time that the endpoint asked the client to wait, in ms. Undefined if the endpoint did not ask the client to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -48,10 +42,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/**
- * A row in a table that classifies errors. The first row of which all columns match the error determines its
- * class.
- */
+/** A row in a table that classifies errors. The first row of which all columns match the error determines its class. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -82,8 +73,8 @@ const HEIGHT_LACKING = new RegExp(
 );
 
 /**
- * Classifies errors by method, JSON-RPC code and text. The text is the message and data of a JSON-RPC error,
- * or the application's log.
+ * Classifies errors by method, JSON-RPC code and text. The text is the message and data of a JSON-RPC error, or the
+ * application's log.
  */
 const TEXTS: readonly Row[] = [
   // The mempool's cache already contains the bytes from an earlier broadcast.
@@ -156,8 +147,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies errors by HTTP status if no row in the table of texts matches. The statuses 200 and 500 are not
- * listed, because they do not identify a cause: nodes send 500 with every error.
+ * Classifies errors by HTTP status if no row in the table of texts matches. The statuses 200 and 500 are not listed, because
+ * they do not identify a cause: nodes send 500 with every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },

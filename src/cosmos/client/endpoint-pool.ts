@@ -28,8 +28,8 @@ export interface EndpointPool extends RpcCaller {
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
   /**
-   * Number of blocks that this endpoint was behind the best endpoint in the last check of all endpoints.
-   * Undefined before the first check, or if this endpoint did not respond.
+   * Number of blocks that this endpoint was behind the best endpoint in the last check of all endpoints. Undefined before the
+   * first check, or if this endpoint did not respond.
    */
   readonly lagBlocks: bigint | undefined;
 }
@@ -37,10 +37,9 @@ export interface PoolEndpointHealth extends EndpointHealth {
 /**
  * Creates a pool of `endpoints`, which are listed in order of preference.
  *
- * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or
- * returns a final error (see `answers.ts`). An endpoint that rests after a failure is tried later, but is not
- * excluded. A read therefore never waits for a rest to end. After the rest, a check in the background
- * restores the endpoint's place in the order.
+ * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or returns a final error
+ * (see `answers.ts`). An endpoint that rests after a failure is tried later, but is not excluded. A read therefore never waits
+ * for a rest to end. After the rest, a check in the background restores the endpoint's place in the order.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -49,8 +48,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
     const attempts = attemptsOf(request);
-    // Check silent endpoints in the background. Otherwise, the first read after an endpoint's rest would have
-    // to wait for the deadline if the node hangs.
+    // Check silent endpoints in the background. Otherwise, the first read after an endpoint's rest would have to wait for the
+    // deadline if the node hangs.
     for (const other of attempts.slice(1)) other.probe();
     for (const endpoint of attempts) {
       try {
@@ -62,8 +61,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // If there is only one endpoint, ask it again after a broken connection or for a missing block,
-        // because several nodes may share its address.
+        // If there is only one endpoint, ask it again after a broken connection or for a missing block, because several nodes
+        // may share its address.
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
@@ -96,8 +95,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
 }
 
 /**
- * Returns the number of blocks that each endpoint is behind the best endpoint. Only heights from the same
- * check are comparable.
+ * Returns the number of blocks that each endpoint is behind the best endpoint. Only heights from the same check are comparable.
  */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
@@ -106,8 +104,8 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
 }
 
 /**
- * Preference of errors if all endpoints fail. The read rejects with the least conclusive error, because an
- * endpoint that is down may have data that is missing at another endpoint.
+ * Preference of errors if all endpoints fail. The read rejects with the least conclusive error, because an endpoint that is
+ * down may have data that is missing at another endpoint.
  */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
@@ -135,17 +133,16 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
 };
 
 /**
- * Upper limits of the latency classes, in ms. Endpoints in the same class are treated as equally fast, so
- * their configured order applies.
+ * Upper limits of the latency classes, in ms. Endpoints in the same class are treated as equally fast, so their configured
+ * order applies.
  */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. They are followed by
- * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are
- * resting after failures, or have not responded since a failure (in this order). Distrusted endpoints come
- * last. Among healthy endpoints, clearly faster endpoints come first. Otherwise, the configured order
- * applies.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. They are followed by endpoints that
+ * have pruned the requested height, are behind or catching up, cannot serve the method, are resting after failures, or have not
+ * responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints, clearly faster endpoints
+ * come first. Otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

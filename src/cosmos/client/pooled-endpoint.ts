@@ -12,10 +12,7 @@ import { decodeStatus } from "./rpc-response.ts";
 
 export interface EndpointHealth {
   readonly name: string;
-  /**
-   * State of the endpoint. In state `unchecked`, the chain id is unknown, because no status response has
-   * arrived yet.
-   */
+  /** State of the endpoint. In state `unchecked`, the chain id is unknown, because no status response has arrived yet. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
   /** Number of consecutive failures. Failures of parallel calls are counted as one failure. */
   readonly failures: number;
@@ -26,13 +23,13 @@ export interface EndpointHealth {
   /** Duration of the last status request, in ms. Undefined until the endpoint has responded once. */
   readonly latencyMs: number | undefined;
   /**
-   * Description of the provably wrong response because of which reads currently prefer other endpoints.
-   * Undefined if the endpoint is trusted.
+   * Description of the provably wrong response because of which reads currently prefer other endpoints. Undefined if the
+   * endpoint is trusted.
    */
   readonly distrusted: string | undefined;
   /**
-   * The RPC methods that the endpoint recently failed to serve, each with the reason. The key for oversized
-   * responses is "response size". Not set if no method has failed.
+   * The RPC methods that the endpoint recently failed to serve, each with the reason. The key for oversized responses is
+   * "response size". Not set if no method has failed.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request. Not set if unknown. */
@@ -58,8 +55,8 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * Time during which reads prefer other endpoints after a provably wrong response. The client cannot observe
- * when an endpoint stops returning wrong responses, so the endpoint is distrusted for this entire time.
+ * Time during which reads prefer other endpoints after a provably wrong response. The client cannot observe when an endpoint
+ * stops returning wrong responses, so the endpoint is distrusted for this entire time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
@@ -69,8 +66,7 @@ const LACK_MS = 600_000;
 const REFUSAL_MS = 60_000;
 
 /**
- * Missing data or capabilities that affect only one request. The endpoint may still serve other requests with
- * the same method.
+ * Missing data or capabilities that affect only one request. The endpoint may still serve other requests with the same method.
  */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
@@ -79,8 +75,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
   /**
-   * Until this time, a successful status call does not clear the last failure, because the endpoint has
-   * refused another method.
+   * Until this time, a successful status call does not clear the last failure, because the endpoint has refused another method.
    */
   let refusedUntilMs = 0;
   let isVerified = false;
@@ -96,9 +91,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
-  /**
-   * Returns the endpoint's remaining rest time after a failure, in ms, or 0 if the endpoint is not resting.
-   */
+  /** Returns the endpoint's remaining rest time after a failure, in ms, or 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   /** Returns true if the connection has failed and the node has not responded since. */
@@ -124,8 +117,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
   /**
-   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period.
-   * Wrong responses during a period do not extend it.
+   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period. Wrong responses
+   * during a period do not extend it.
    */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
@@ -143,8 +136,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
     if (error.facts.code === "wrong-chain") recordFailure(error);
     else if (answer === "wrong") recordWrongResponse(errorText(error));
-    // After a broadcast, a JSON-RPC error is caused by the transaction, but a closed connection or a timeout
-    // is caused by the endpoint.
+    // After a broadcast, a JSON-RPC error is caused by the transaction, but a closed connection or a timeout is caused by the
+    // endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
@@ -219,9 +212,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Request the status first, in the same turn of the event loop as the call. Both are then part of the
-        // same HTTP request, so the same process responds to both, even if several processes share one
-        // address.
+        // Request the status first, in the same turn of the event loop as the call. Both are then part of the same HTTP
+        // request, so the same process responds to both, even if several processes share one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)

@@ -10,8 +10,8 @@ export interface RpcCaller {
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
   /**
-   * Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch. Not set
-   * if calls are not batched.
+   * Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch. Not set if calls are not
+   * batched.
    */
   readonly batchSize?: () => number;
   /** Closes the caller, so that all pending and later calls reject with `closed`. */
@@ -27,13 +27,12 @@ export interface RpcRead<T> {
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
   /**
-   * Blocks that the endpoint must have. A status call in the same request checks whether the endpoint has
-   * these blocks. Not set if the call needs no blocks.
+   * Blocks that the endpoint must have. A status call in the same request checks whether the endpoint has these blocks. Not set
+   * if the call needs no blocks.
    */
   readonly blocks?: BlockRange | undefined;
   /**
-   * Called with the error of each endpoint that was tried. If the function returns a value, the read resolves
-   * with this value.
+   * Called with the error of each endpoint that was tried. If the function returns a value, the read resolves with this value.
    */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
@@ -66,9 +65,8 @@ export interface RpcObserver {
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
 
 /**
- * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort
- * signals, so each call ends at its deadline or when `life` aborts. `disconnect` does nothing, because the
- * caller is closed by its creator.
+ * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort signals, so each
+ * call ends at its deadline or when `life` aborts. `disconnect` does nothing, because the caller is closed by its creator.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

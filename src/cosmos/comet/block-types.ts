@@ -1,5 +1,6 @@
 /*
- * Types for block data. Times are bigints, in nanoseconds since the Unix epoch, because times are hashed and signed with nanosecond precision. A number would be exact only up to 2^53 ns, which is 104 days.
+ * Types for block data. Times are bigints, in nanoseconds since the Unix epoch, because times are hashed and signed with
+ * nanosecond precision. A number would be exact only up to 2^53 ns, which is 104 days.
  */
 
 /** Number and Merkle root of a block's parts. */
@@ -35,8 +36,8 @@ export interface Header {
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
 /**
- * One validator's precommit in a commit. If the validator did not vote, the fields are empty and the time is
- * Go's zero time (year 1).
+ * One validator's precommit in a commit. If the validator did not vote, the fields are empty and the time is Go's zero time
+ * (year 1).
  */
 export interface CommitSig {
   readonly flag: number;

@@ -10,8 +10,8 @@ export type CometErrorFacts =
   | { readonly code: "wrong-signature"; readonly index: number };
 
 /**
- * Thrown for an invalid block, commit or validator set. The message is the same as in CometBFT, so that users
- * can find it in a chain's logs.
+ * Thrown for an invalid block, commit or validator set. The message is the same as in CometBFT, so that users can find it in a
+ * chain's logs.
  */
 export class CometError extends CodedError<CometErrorFacts> {}
 

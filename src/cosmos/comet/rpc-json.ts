@@ -111,10 +111,7 @@ function wrongField(path: string, expected: string): CometError {
   return malformed(path, `${path}: expected ${expected}`);
 }
 
-/**
- * Checks a list's length and returns its elements. The check limits the work that a malicious response can
- * cause.
- */
+/** Checks a list's length and returns its elements. The check limits the work that a malicious response can cause. */
 function list(field: JsonField): readonly JsonField[] {
   const { value } = field.required();
   if (Array.isArray(value) && value.length > MAX_VALIDATORS)
@@ -158,8 +155,8 @@ function hex(field: JsonField): Uint8Array {
 }
 
 /**
- * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex, and 64-bit integers are strings. The
- * `app` version is omitted if it is 0.
+ * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex, and 64-bit integers are strings. The `app` version is
+ * omitted if it is 0.
  */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;

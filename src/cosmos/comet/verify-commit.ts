@@ -82,8 +82,8 @@ export function verifyCommitLight(
     const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
     throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
   }
-  // As in Go, the needed power is rounded down. The rounding does not weaken the check, because the signed
-  // power must be greater than `needed`.
+  // As in Go, the needed power is rounded down. The rounding does not weaken the check, because the signed power must be
+  // greater than `needed`.
   const needed = (totalPower(set.validators) * 2n) / 3n;
   const claims = function* (): Generator<Claim> {
     for (const [index, sig] of commit.signatures.entries()) {
@@ -121,15 +121,13 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Iterate in reverse, so that of two validators with the same address, the map contains the first
-  // validator, as in Go.
+  // Iterate in reverse, so that of two validators with the same address, the map contains the first validator, as in Go.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    // Reject a commit with two votes from one validator. Otherwise, this validator's power would be counted
-    // twice.
+    // Reject a commit with two votes from one validator. Otherwise, this validator's power would be counted twice.
     const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
@@ -140,9 +138,9 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because
- * the order determines the error. The batch verifier sums up all power before it verifies any signature. The
- * single verifier does both for each signature.
+ * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because the order determines
+ * the error. The batch verifier sums up all power before it verifies any signature. The single verifier does both for each
+ * signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,
@@ -174,8 +172,8 @@ function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit)
 }
 
 /**
- * Rejects a signature of the wrong length. CometBFT's batch verifier performs this check when a signature is
- * added, before it verifies any signature.
+ * Rejects a signature of the wrong length. CometBFT's batch verifier performs this check when a signature is added, before it
+ * verifies any signature.
  */
 function requireFullLength(claim: Claim, commit: Commit): Claim {
   const { length } = commit.signatures[claim.index]?.signature ?? [];
@@ -184,8 +182,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The
- * second function runs the slow verifier if necessary, and throws `CometError` for an invalid signature.
+ * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The second function runs
+ * the slow verifier if necessary, and throws `CometError` for an invalid signature.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,

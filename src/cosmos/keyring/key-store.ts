@@ -17,10 +17,7 @@ export interface KeyringPlace {
    */
   readonly home: string;
   readonly backend: "test" | "file";
-  /**
-   * Password for the `file` backend. The `test` backend ignores it, because its password is a public
-   * constant.
-   */
+  /** Password for the `file` backend. The `test` backend ignores it, because its password is a public constant. */
   readonly password: Secret | undefined;
 }
 
@@ -159,9 +156,8 @@ const MAX_TOKEN_CHARACTERS = 65_536;
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
- * Encrypts bytes with a password as a compact JWE, the file format of an SDK keyring, using
- * PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3). `created` is the time in the header, which readers
- * ignore.
+ * Encrypts bytes with a password as a compact JWE, the file format of an SDK keyring, using PBES2-HS256+A128KW with A256GCM
+ * (RFC 7518, 4.8 and 5.3). `created` is the time in the header, which readers ignore.
  */
 function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -175,8 +171,8 @@ function encryptJwe(bytes: Uint8Array, password: string, created: string): strin
 }
 
 /**
- * Decrypts a JWE in the format of `encryptJwe`. Throws for any other format. Returns undefined if the
- * password is wrong or the token was modified.
+ * Decrypts a JWE in the format of `encryptJwe`. Throws for any other format. Returns undefined if the password is wrong or the
+ * token was modified.
  */
 function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");

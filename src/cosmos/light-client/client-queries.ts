@@ -26,17 +26,14 @@ const PAGE_LIMIT = 100n;
 const MAX_PAGES = 1_000;
 
 /**
- * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with
- * `LightClientError` if the docstring mentions this error.
+ * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` if
+ * the docstring mentions this error.
  */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
   const queryConnection = queriesOf(client, ConnectionQuery);
   return {
-    /**
-     * Returns the connection's client id. Rejects with `LightClientError` "no-client" if the connection has
-     * no client.
-     */
+    /** Returns the connection's client id. Rejects with `LightClientError` "no-client" if the connection has no client. */
     clientOfConnection: async (connectionId: string, signal: AbortSignal): Promise<string> => {
       const { connection } = await queryConnection("Connection", { connectionId }, signal);
       if (connection !== undefined && connection.clientId !== "") return connection.clientId;
@@ -60,8 +57,8 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
     clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
       (await query("ClientStatus", { clientId }, signal)).status,
     /**
-     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if the
-     * client has no consensus state at this height.
+     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if the client has no
+     * consensus state at this height.
      */
     consensusState: async (clientId: string, at: RemoteHeight, signal: AbortSignal) => {
       const height = { revisionNumber: at.revision, revisionHeight: at.height, latestHeight: false };

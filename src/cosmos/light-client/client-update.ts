@@ -15,15 +15,12 @@ import { memoize } from "../../platform/base/caches.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/**
- * A trusted height must not expire within this time, because a block must include the update before the
- * height expires.
- */
+/** A trusted height must not expire within this time, because a block must include the update before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /**
- * Returns the margin before expiry. The margin is at most a tenth of the trusting period, so that clients
- * with short periods can be updated.
+ * Returns the margin before expiry. The margin is at most a tenth of the trusting period, so that clients with short periods
+ * can be updated.
  */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
@@ -79,8 +76,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Read the consensus state and the validator set in parallel, because both are needed unless the height
-    // has expired, which is rare.
+    // Read the consensus state and the validator set in parallel, because both are needed unless the height has expired, which
+    // is rare.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
     // Block times increase with the height. If this height has expired, all lower heights have expired, too.
@@ -114,8 +111,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
 }
 
 /**
- * Maximum number of trusted heights to try. If an endpoint has pruned the headers for all these heights, it
- * has also pruned the headers for lower heights.
+ * Maximum number of trusted heights to try. If an endpoint has pruned the headers for all these heights, it has also pruned the
+ * headers for lower heights.
  */
 const MAX_TRUSTED_HEIGHTS = 4;
 
@@ -141,8 +138,8 @@ function keyOf({ height }: RemoteHeight): bigint {
 }
 
 /**
- * Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header
- * at `at` be verified.
+ * Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header at `at` be
+ * verified.
  */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;

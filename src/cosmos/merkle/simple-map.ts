@@ -21,8 +21,8 @@ export function simpleMapRoot(stores: readonly StoreRoot[]): Uint8Array {
 }
 
 /**
- * Returns the ICS-23 proof (an encoded `CommitmentProof`) for a store's root under the app hash, or undefined
- * for an unknown name.
+ * Returns the ICS-23 proof (an encoded `CommitmentProof`) for a store's root under the app hash, or undefined for an unknown
+ * name.
  */
 export function simpleMapProof(stores: readonly StoreRoot[], name: string): Uint8Array | undefined {
   const ordered = sorted(stores);

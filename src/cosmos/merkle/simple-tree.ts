@@ -34,10 +34,7 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/**
- * Computes the root over the leaves, in the given order. The root of an empty list is the SHA-256 of zero
- * bytes.
- */
+/** Computes the root over the leaves, in the given order. The root of an empty list is the SHA-256 of zero bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return collectAunts(leaves.map(simpleLeafHash), []);
 }
@@ -165,8 +162,8 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
 }
 
 /**
- * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC
- * 6962). `total` must be at least 2.
+ * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC 6962). `total` must be
+ * at least 2.
  */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);

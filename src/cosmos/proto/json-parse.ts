@@ -63,8 +63,7 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
 }
 
 /**
- * Sets a missing field that Go always writes. A non-nullable message is set to its defaults, and a
- * non-nullable number to "0".
+ * Sets a missing field that Go always writes. A non-nullable message is set to its defaults, and a non-nullable number to "0".
  */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;

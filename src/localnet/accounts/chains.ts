@@ -84,8 +84,8 @@ export interface ChainProfile {
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /**
-   * Minimum gas prices. A transaction must pay at least one of them. The mempool enforces these prices while
-   * the fee market is disabled.
+   * Minimum gas prices. A transaction must pay at least one of them. The mempool enforces these prices while the fee market is
+   * disabled.
    */
   readonly minGasPrices?: readonly GasPrice[];
   /** Maximum gas for a simulation. Default: the fee market's maximum gas per transaction. */
@@ -103,8 +103,8 @@ interface GenesisSettings {
   /** Names or addresses of the first validators' operators. All further validators get operator addresses without a key. */
   readonly operators: readonly (string | undefined)[];
   /**
-   * If true, genesis transactions create the validators after InitGenesis. Otherwise, the staking genesis
-   * contains the validators.
+   * If true, genesis transactions create the validators after InitGenesis. Otherwise, the staking genesis contains the
+   * validators.
    */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
@@ -134,10 +134,7 @@ export interface LocalnetAccount {
   readonly chainId: string;
   /** The account's coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /**
-   * The chain's minimum gas price, which applies while blocks are not full. Full blocks raise the actual gas
-   * price.
-   */
+  /** The chain's minimum gas price, which applies while blocks are not full. Full blocks raise the actual gas price. */
   readonly gasPrice: DenomAmount;
 }
 

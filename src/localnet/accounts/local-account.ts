@@ -40,11 +40,10 @@ const WRONG_SEQUENCE = 32;
 export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;
-  // Run one call at a time, because the next sequence is unknown until the mempool contains the previous
-  // transaction.
+  // Run one call at a time, because the next sequence is unknown until the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed sequence, `nextSequence` includes transactions in the mempool. It can therefore
-  // exceed the committed sequence for several blocks.
+  // Unlike the committed sequence, `nextSequence` includes transactions in the mempool. It can therefore exceed the committed
+  // sequence for several blocks.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
     // Derive the key when the first transaction is signed, because deriving a key takes longer than signing.
@@ -57,8 +56,7 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;
     if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
-    // The mempool dropped a pending transaction, so the sequence is too high. Use the committed sequence
-    // instead.
+    // The mempool dropped a pending transaction, so the sequence is too high. Use the committed sequence instead.
     nextSequence = committed;
     return broadcast(view, draft);
   };

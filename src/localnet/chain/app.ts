@@ -56,8 +56,8 @@ import { createRevenueModule } from "./modules/revenue/module.ts";
 
 export interface AppOptions {
   /**
-   * A `local` chain has interchain queries and contracts. A `remote` chain has neither, and is the chain from
-   * which interchain queries read.
+   * A `local` chain has interchain queries and contracts. A `remote` chain has neither, and is the chain from which interchain
+   * queries read.
    */
   readonly kind: "local" | "remote";
   /** Denomination used for fees and deposits. */
@@ -65,8 +65,8 @@ export interface AppOptions {
   /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
   /**
-   * Profile that selects the chain's behaviour. The profile must never change during the chain's lifetime.
-   * Default: `specification`.
+   * Profile that selects the chain's behaviour. The profile must never change during the chain's lifetime. Default:
+   * `specification`.
    */
   readonly profile?: ProfileName | undefined;
   /** Bech32 prefix for account addresses. Default: `neutron`. */
@@ -96,8 +96,8 @@ export interface AppOptions {
 
 export interface AppDeps {
   /**
-   * Storage of the chain's state, from which a restarted chain continues. Without storage, the chain starts
-   * with an empty state in memory.
+   * Storage of the chain's state, from which a restarted chain continues. Without storage, the chain starts with an empty state
+   * in memory.
    */
   readonly storage?: StateStorage;
 }
@@ -138,9 +138,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/**
- * A chain's modules in the order of genesis and hooks, and the modules that the application calls directly.
- */
+/** A chain's modules in the order of genesis and hooks, and the modules that the application calls directly. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -194,8 +192,8 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // The staking module gets a bank keeper without hooks, because the deployed chain passes the keeper to
-    // `staking` before it sets the keeper's hooks.
+    // The staking module gets a bank keeper without hooks, because the deployed chain passes the keeper to `staking` before it
+    // sets the keeper's hooks.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
@@ -280,9 +278,9 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // The middleware is listed from the outermost to the innermost layer. If a packet's memo calls a contract,
-  // the receiver is replaced before the rate limiter checks the packet. After a timeout, the quota is
-  // restored, the transfer is refunded, and then the sending contract is called.
+  // The middleware is listed from the outermost to the innermost layer. If a packet's memo calls a contract, the receiver is
+  // replaced before the rate limiter checks the packet. After a timeout, the quota is restored, the transfer is refunded, and
+  // then the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

@@ -61,15 +61,12 @@ function rank({ name }: ChainModule): number {
 }
 
 /**
- * Modules whose begin hooks run first. As on the deployed chain, validators are slashed and jailed before any
- * other begin hook runs.
+ * Modules whose begin hooks run first. As on the deployed chain, validators are slashed and jailed before any other begin hook
+ * runs.
  */
 export const BEGIN_BLOCK_ORDER = ["slashing"];
 
-/**
- * Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in
- * this list.
- */
+/** Modules whose end hooks run first, in this order. As on the deployed chain, the fee market comes last in this list. */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**

@@ -23,8 +23,7 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // Use no logger, because a short command has nothing to log and the logger's library takes long to
-      // load.
+      // Use no logger, because a short command has nothing to log and the logger's library takes long to load.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -39,9 +38,8 @@ export async function withChain<T>(
 }
 
 /**
- * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's
- * huge parser in the background after two responses. This takes 80 ms of CPU time and delays the end of the
- * process.
+ * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in
+ * the background after two responses. This takes 80 ms of CPU time and delays the end of the process.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");

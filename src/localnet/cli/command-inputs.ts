@@ -10,8 +10,8 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 type Parse = (text: string, previous?: unknown) => unknown;
 
 /**
- * An argument's name and help, such as "<denom> denomination". Includes a parser if the parser cannot be
- * chosen by the field's type.
+ * An argument's name and help, such as "<denom> denomination". Includes a parser if the parser cannot be chosen by the field's
+ * type.
  */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
@@ -40,10 +40,7 @@ export interface Inputs {
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /**
-   * Options, keyed by the message field that each option sets. The key of an option that sets no field starts
-   * with a dash.
-   */
+  /** Options, keyed by the message field that each option sets. The key of an option that sets no field starts with a dash. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 

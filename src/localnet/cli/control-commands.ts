@@ -17,10 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/**
- * Creates a command that controls a running localnet. Its help lists the options shared by all such commands
- * first.
- */
+/** Creates a command that controls a running localnet. Its help lists the options shared by all such commands first. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -29,10 +26,7 @@ export function withLocalnetOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
-/**
- * Deadline for a request to the control API. The deadline is long enough for the localnet to make all
- * requested blocks.
- */
+/** Deadline for a request to the control API. The deadline is long enough for the localnet to make all requested blocks. */
 const DEADLINE_MS = 120_000;
 
 /** Sends a request to the control API: a GET, or a POST with the token if there is a body. Throws `CliError`. */

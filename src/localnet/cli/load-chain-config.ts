@@ -15,10 +15,7 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/**
- * Maximum size of a code file in bytes. The limit prevents the program from reading a huge file that was
- * given by mistake.
- */
+/** Maximum size of a code file in bytes. The limit prevents the program from reading a huge file that was given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 

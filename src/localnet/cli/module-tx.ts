@@ -82,10 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/**
- * A message whose signer field is still empty. `encode` later sets this field to the signing account's
- * address.
- */
+/** A message whose signer field is still empty. `encode` later sets this field to the signing account's address. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;

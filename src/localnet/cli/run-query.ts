@@ -55,8 +55,7 @@ async function fetchResponse(
 ): Promise<JsonValue> {
   const encoded = messageFromJson(requestType, request);
   const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
-  // The deployed chain and local chains with its profile number the fields of some messages differently than
-  // the specification.
+  // The deployed chain and local chains with its profile number the fields of some messages differently than the specification.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
@@ -74,10 +73,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/**
- * Adds a column that shows coins in display units, unless the chain's metadata defines no display units for
- * these coins.
- */
+/** Adds a column that shows coins in display units, unless the chain's metadata defines no display units for these coins. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;

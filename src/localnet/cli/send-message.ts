@@ -123,8 +123,8 @@ function printOutcome(
 }
 
 /**
- * Returns the response to the message. Returns undefined if the transaction failed, or if the response is
- * missing or cannot be decoded.
+ * Returns the response to the message. Returns undefined if the transaction failed, or if the response is missing or cannot be
+ * decoded.
  */
 function responseOf(
   { response }: OutgoingMessage,
@@ -136,8 +136,7 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // The transaction is already in a block, so do not fail. The command prints the outcome without the
-    // response.
+    // The transaction is already in a block, so do not fail. The command prints the outcome without the response.
     return undefined;
   }
 }
@@ -180,8 +179,7 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // The transaction exceeded the node's time limit. A rerun for a profile or call stacks would exceed the
-  // limit, too.
+  // The transaction exceeded the node's time limit. A rerun for a profile or call stacks would exceed the limit, too.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // For a dry run, save the profile despite the error, because the profile shows the failure.
@@ -296,8 +294,8 @@ function refused(
 }
 
 /**
- * Throws a `CliError` if no option selects an account. This check runs before the first request to the chain,
- * so that users see the error immediately.
+ * Throws a `CliError` if no option selects an account. This check runs before the first request to the chain, so that users see
+ * the error immediately.
  */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
@@ -331,10 +329,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSi
   }
 }
 
-/**
- * Deadline for an external signer. The deadline leaves enough time to confirm the transaction on a hardware
- * wallet.
- */
+/** Deadline for an external signer. The deadline leaves enough time to confirm the transaction on a hardware wallet. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -368,8 +363,8 @@ function isAddress(text: string, prefix: string): boolean {
 }
 
 /**
- * Creates a public test account's signer. Accepts only localnet chains, because on any other chain, anyone
- * could spend the account's coins.
+ * Creates a public test account's signer. Accepts only localnet chains, because on any other chain, anyone could spend the
+ * account's coins.
  */
 function openTestAccount(name: string, chainId: string): Promise<txSigner.Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);

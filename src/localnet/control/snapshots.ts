@@ -23,10 +23,7 @@ interface LocalnetSnapshot {
 /** Takes, lists and removes snapshots of both chains, and reverts the chains to them. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/**
- * Maximum number of snapshots. The number is limited, because the chains cannot prune state that a snapshot
- * needs.
- */
+/** Maximum number of snapshots. The number is limited, because the chains cannot prune state that a snapshot needs. */
 const MAX_SNAPSHOTS = 20;
 
 /** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
@@ -48,8 +45,8 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // Skip snapshots that exist on only one chain, e.g. because the process ended while taking the snapshot
-    // or because the other chain pruned the block.
+    // Skip snapshots that exist on only one chain, e.g. because the process ended while taking the snapshot or because the
+    // other chain pruned the block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -128,8 +125,7 @@ export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // If the file is incomplete, no chain has been reverted yet, because the file is written completely before
-  // the revert starts.
+  // If the file is incomplete, no chain has been reverted yet, because the file is written completely before the revert starts.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

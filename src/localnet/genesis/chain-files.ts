@@ -27,8 +27,8 @@ export interface ChoosingGenesis {
 }
 
 /**
- * Returns the optional modules if the genesis or the saved state contains one of them, or if the genesis has
- * binary contracts or the profile `deployed`.
+ * Returns the optional modules if the genesis or the saved state contains one of them, or if the genesis has binary contracts
+ * or the profile `deployed`.
  */
 export function chooseModules(
   set: ModuleSet | undefined,
@@ -58,9 +58,9 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 }
 
 /**
- * Applies a chain's module settings to its genesis state. Objects are merged. Any other value is replaced. If
- * the settings have `params`, missing params get the module's default values. The defaults are read from the
- * application that `createApp` creates with an empty state.
+ * Applies a chain's module settings to its genesis state. Objects are merged. Any other value is replaced. If the settings have
+ * `params`, missing params get the module's default values. The defaults are read from the application that `createApp` creates
+ * with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;

@@ -32,10 +32,7 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /**
-   * Genesis time of both chains. The local chain's header that the remote chain's light client trusts has the
-   * same time.
-   */
+  /** Genesis time of both chains. The local chain's header that the remote chain's light client trusts has the same time. */
   readonly timeNs: bigint;
   /** Voting powers of the genesis validators. There must be at least one validator. */
   readonly validatorPowers: readonly bigint[];
@@ -75,8 +72,8 @@ const CLIENT_SETTINGS = {
 };
 
 /**
- * Predicted properties of the local chain. They are needed to create the remote chain's light client before
- * the local chain starts.
+ * Predicted properties of the local chain. They are needed to create the remote chain's light client before the local chain
+ * starts.
  */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];
@@ -186,8 +183,8 @@ function withScenario(
 }
 
 /**
- * Appends the code of the traffic contract and the contracts in the options last, so that the addresses of
- * the scenario's contracts do not change.
+ * Appends the code of the traffic contract and the contracts in the options last, so that the addresses of the scenario's
+ * contracts do not change.
  */
 function toJson(
   chain: ChainProfile,
@@ -204,8 +201,8 @@ function toJson(
 }
 
 /**
- * Adds the state of the scenario `dex-demo`, and replaces all balances with the scenario's balances, which
- * include additional denominations.
+ * Adds the state of the scenario `dex-demo`, and replaces all balances with the scenario's balances, which include additional
+ * denominations.
  */
 function withDexDemo(
   chain: ChainProfile,
@@ -302,10 +299,9 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
 }
 
 /**
- * Adds the validators to the staking state, each with a delegation from its operator. The accounts in
- * `settings.operators` operate the first validators, and accounts without keys operate all other validators.
- * The tokens are new coins in the pool for unbonded tokens, because the validators bond only when the chain
- * starts.
+ * Adds the validators to the staking state, each with a delegation from its operator. The accounts in `settings.operators`
+ * operate the first validators, and accounts without keys operate all other validators. The tokens are new coins in the pool
+ * for unbonded tokens, because the validators bond only when the chain starts.
  */
 function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {

@@ -94,8 +94,8 @@ const POOLS = [
 ] as const;
 
 /**
- * Bob's limit orders, as tuples of token to sell, token to buy, tick index (from token sold to token bought),
- * amount in whole coins, and order type.
+ * Bob's limit orders, as tuples of token to sell, token to buy, tick index (from token sold to token bought), amount in whole
+ * coins, and order type.
  */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],

@@ -47,10 +47,7 @@ interface Side {
   snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
-  /**
-   * Time at which the IBC relayer first saw each of the oldest pending packets, in wall-clock ms, keyed by
-   * packet name.
-   */
+  /** Time at which the IBC relayer first saw each of the oldest pending packets, in wall-clock ms, keyed by packet name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
@@ -247,8 +244,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until either chain's height differs from `seen`, for at least {@link POLL_MS} and at most {@link
- * IDLE_MS}. The minimum prevents fast polling while a chain has too few blocks to prove any state.
+ * Waits until either chain's height differs from `seen`, for at least {@link POLL_MS} and at most {@link IDLE_MS}. The minimum
+ * prevents fast polling while a chain has too few blocks to prove any state.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -18,8 +18,8 @@ interface PacketSearch {
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
 /**
- * Maximum number of result pages that a search reads, starting with the first missing packet. A later cycle
- * searches for the remaining packets.
+ * Maximum number of result pages that a search reads, starting with the first missing packet. A later cycle searches for the
+ * remaining packets.
  */
 const MAX_PAGES = 10;
 /** Maximum number of searches per call of `find`. Each search starts with a different missing packet. */
@@ -58,8 +58,8 @@ export function createPacketFinder(comet: BlockSearches) {
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
   /**
-   * Number of failed searches for each packet. Packets with fewer failed searches are searched first, so that
-   * pruned packets do not delay other packets.
+   * Number of failed searches for each packet. Packets with fewer failed searches are searched first, so that pruned packets do
+   * not delay other packets.
    */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
@@ -99,8 +99,8 @@ export function createPacketFinder(comet: BlockSearches) {
       misses.clear();
     },
     /**
-     * Returns the wanted packets, keyed by sequence. These are packets that a channel end sent, or packets
-     * that it received and acknowledged. Omits packets that the node has pruned. Rejects with `ClientError`.
+     * Returns the wanted packets, keyed by sequence. These are packets that a channel end sent, or packets that it received and
+     * acknowledged. Omits packets that the node has pruned. Rejects with `ClientError`.
      */
     find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;
@@ -173,8 +173,8 @@ export interface PacketRecord {
 }
 
 /**
- * Types of events that contain a complete packet. The first is emitted by the sender's chain, and the second
- * is emitted with the acknowledgement by the receiver's chain.
+ * Types of events that contain a complete packet. The first is emitted by the sender's chain, and the second is emitted with
+ * the acknowledgement by the receiver's chain.
  */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 

@@ -92,8 +92,8 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Check the latest state too, because nodes reject redundant messages, and packets may have been relayed
-  // since the proof height.
+  // Check the latest state too, because nodes reject redundant messages, and packets may have been relayed since the proof
+  // height.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -182,16 +182,13 @@ export interface Destination {
   readonly nextReceive: bigint;
 }
 
-/**
- * Action for a packet that its destination has not received: relay the packet, prove a timeout, or wait for
- * the next cycle.
- */
+/** Action for a packet that its destination has not received: relay the packet, prove a timeout, or wait for the next cycle. */
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Returns the action for a packet that its destination has not received. `isProvenMissing` is true if the
- * packet was also missing at the proof height. Once the timeout has passed, the destination rejects the
- * packet. To time out the packet, the header must be at or after the timeout.
+ * Returns the action for a packet that its destination has not received. `isProvenMissing` is true if the packet was also
+ * missing at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the
+ * header must be at or after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -206,10 +203,7 @@ export function packetAction(
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/**
- * Returns true if a block has reached the packet's timeout height or timeout time. A value of 0 means no
- * timeout.
- */
+/** Returns true if a block has reached the packet's timeout height or timeout time. A value of 0 means no timeout. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,

@@ -10,15 +10,9 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { WorkKind } from "./work.ts";
 import { enumName } from "../../platform/base/text.ts";
 
-/**
- * The IBC relayer's status for the API and the metrics: the results of past cycles, and the packets of both
- * chains.
- */
+/** The IBC relayer's status for the API and the metrics: the results of past cycles, and the packets of both chains. */
 export interface IbcRelayerStatus {
-  /**
-   * Time at which the last successful cycle ended, in wall-clock ms, or undefined before the first successful
-   * cycle.
-   */
+  /** Time at which the last successful cycle ended, in wall-clock ms, or undefined before the first successful cycle. */
   readonly lastCycleMs: number | undefined;
   /** The reason why the last cycle failed, or undefined if the last cycle succeeded. */
   readonly error: string | undefined;
@@ -35,8 +29,8 @@ interface IbcChainStatus {
   /** Number of packets in flight, i.e. packets that this chain has sent and that are not yet acknowledged. */
   readonly pending: number;
   /**
-   * Time at which the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no
-   * packet is in flight.
+   * Time at which the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in
+   * flight.
    */
   readonly oldestPendingMs: number | undefined;
   /** Number of pending packets that cannot be relayed, because the nodes have pruned the packet or its acknowledgement. */
@@ -44,8 +38,8 @@ interface IbcChainStatus {
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
   /**
-   * Time at which the IBC relayer last saw one of its messages in a block of this chain, in wall-clock ms, or
-   * undefined if it has not seen any.
+   * Time at which the IBC relayer last saw one of its messages in a block of this chain, in wall-clock ms, or undefined if it
+   * has not seen any.
    */
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
@@ -66,8 +60,8 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
 /**
- * Returns the health state and the reason. The state is `failing` after an error or without a successful
- * cycle for 30 s, and `blocked` if a packet cannot be relayed.
+ * Returns the health state and the reason. The state is `failing` after an error or without a successful cycle for 30 s, and
+ * `blocked` if a packet cannot be relayed.
  */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,

@@ -47,8 +47,7 @@ export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
   /**
-   * Voting powers of the local chain's validators. If undefined, the remote chain's genesis has no client for
-   * the local chain.
+   * Voting powers of the local chain's validators. If undefined, the remote chain's genesis has no client for the local chain.
    */
   readonly localPowers?: readonly bigint[];
   /** Genesis document with which to start a new chain, e.g. an export. By default, the chain starts with the localnet's genesis. */
@@ -190,8 +189,8 @@ async function validatorsOf(
 }
 
 /**
- * Returns the genesis stored in the home directory or, in a new home directory, the genesis in the options.
- * Throws `NodeError` if the genesis has a different profile.
+ * Returns the genesis stored in the home directory or, in a new home directory, the genesis in the options. Throws `NodeError`
+ * if the genesis has a different profile.
  */
 function existingGenesis(
   { chainId }: ChainProfile,
@@ -208,8 +207,8 @@ function existingGenesis(
 }
 
 /**
- * Creates the local chain's node. The node reads from the remote chain only at its first start, in order to
- * create the genesis document. Later starts use the stored document.
+ * Creates the local chain's node. The node reads from the remote chain only at its first start, in order to create the genesis
+ * document. Later starts use the stored document.
  */
 function createLocal(
   options: LocalnetOptions,

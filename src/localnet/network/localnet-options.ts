@@ -20,10 +20,7 @@ export interface LocalnetDaemonOptions
   readonly ports: Ports;
   /** Profiles of both chains. Default: the profiles of the default localnet. */
   readonly chains?: LocalnetChains;
-  /**
-   * Names of the accounts that the relayers use to sign transactions. Default: the accounts of the default
-   * localnet.
-   */
+  /** Names of the accounts that the relayers use to sign transactions. Default: the accounts of the default localnet. */
   readonly roles?: LocalnetRoles;
   /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
@@ -32,8 +29,8 @@ export interface LocalnetDaemonOptions
   /** Voting powers of the genesis validators of each chain. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
   /**
-   * Gas per block that simulated users spend on the local chain. The local chain must run in this process. If
-   * undefined, no users are simulated.
+   * Gas per block that simulated users spend on the local chain. The local chain must run in this process. If undefined, no
+   * users are simulated.
    */
   readonly trafficGas?: bigint | undefined;
   /** Access restrictions of the chains' HTTP servers: allowed hosts and, only for RPC and REST, allowed `origins`. */

@@ -63,9 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/**
- * Time without a new block, measured with the chain's clock, after which the page shows the chain as stopped.
- */
+/** Time without a new block, measured with the chain's clock, after which the page shows the chain as stopped. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 

@@ -45,10 +45,7 @@ export interface NodeOptions extends RpcServerOptions {
   readonly chainName: string;
   /** Directory that contains the database. Without a home directory, the chain is stored only in memory. */
   readonly home?: string;
-  /**
-   * Number of recent blocks to retain, or 0 to retain all blocks. Default: 100,000 with a home directory,
-   * 10,000 in memory.
-   */
+  /** Number of recent blocks to retain, or 0 to retain all blocks. Default: 100,000 with a home directory, 10,000 in memory. */
   readonly keepBlocks?: number;
   /** Time between the starts of consecutive blocks, in ms. Default: 1 s. */
   readonly blockTimeMs?: number;
@@ -156,8 +153,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // Close only the servers that are listening. If a server failed to listen, the servers after it were
-      // never started.
+      // Close only the servers that are listening. If a server failed to listen, the servers after it were never started.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
@@ -272,8 +268,8 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
 }
 
 /**
- * Returns true if the chain can continue without this validator, i.e. if the other validators have more than
- * two thirds of the power.
+ * Returns true if the chain can continue without this validator, i.e. if the other validators have more than two thirds of the
+ * power.
  */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
@@ -302,9 +298,9 @@ interface Voters {
 }
 
 /**
- * Returns the step that runs before each block. The step requests prices from the sidecar and records the
- * result in the metrics. If no oracle is configured, the returned function does nothing. Only the first
- * validator uses the sidecar, because a real node has only one validator.
+ * Returns the step that runs before each block. The step requests prices from the sidecar and records the result in the
+ * metrics. If no oracle is configured, the returned function does nothing. Only the first validator uses the sidecar, because a
+ * real node has only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

@@ -265,16 +265,10 @@ interface SocketState {
 /** Time between a failed attempt to connect to a WebSocket provider and the next attempt. */
 const RECONNECT_MS = 10_000;
 
-/**
- * Number of failed reads after which a deployed sidecar stops reading from a lost connection
- * (`MaxReadErrorCount`).
- */
+/** Number of failed reads after which a deployed sidecar stops reading from a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/**
- * Records a WebSocket provider's message or failed connection attempt. Returns false if this tick had
- * neither.
- */
+/** Records a WebSocket provider's message or failed connection attempt. Returns false if this tick had neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -312,9 +306,7 @@ interface ProviderFailure {
   readonly text: string;
   /** HTTP status from a REST provider. The sidecar records a missing response as 500. */
   readonly httpStatus?: number;
-  /**
-   * True if the connection to the WebSocket provider is lost. Not set if messages arrive but are unusable.
-   */
+  /** True if the connection to the WebSocket provider is lost. Not set if messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 

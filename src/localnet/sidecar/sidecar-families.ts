@@ -180,10 +180,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/**
- * Formats a page in the Prometheus text format. Families are sorted by name, and families without series are
- * omitted.
- */
+/** Formats a page in the Prometheus text format. Families are sorted by name, and families without series are omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => ascending(a.name, b.name))
@@ -191,9 +188,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/**
- * Formats a number like Go, with the fewest digits. Numbers of at least 1e6 or below 1e-4 have an exponent.
- */
+/** Formats a number like Go, with the fewest digits. Numbers of at least 1e6 or below 1e-4 have an exponent. */
 export function formatGoFloat(value: number): string {
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? "+Inf" : "-Inf";
   return value === 0 ? "0" : formatFiniteGoFloat(value);

@@ -26,10 +26,7 @@ interface SidecarOptions {
   readonly updateIntervalMs?: number;
   /** Response delay during the fault `slow`. Default: 3 s. */
   readonly slowMs?: number;
-  /**
-   * Time from stopping the simulated process until it exits. Default: 7.75 s, which was measured on a
-   * deployed sidecar.
-   */
+  /** Time from stopping the simulated process until it exits. Default: 7.75 s, which was measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -47,8 +44,8 @@ interface SidecarDeps {
 }
 
 /**
- * Default drain time. After a deployed sidecar was stopped, price requests failed for eight one-second blocks
- * before the sidecar exited.
+ * Default drain time. After a deployed sidecar was stopped, price requests failed for eight one-second blocks before the
+ * sidecar exited.
  */
 const DRAIN_MS = 7_750;
 
@@ -89,8 +86,8 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   let lastChange: Promise<unknown> = Promise.resolve();
   /** Runs `change` after any change in progress has ended. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
-    // Fault switches, ticks and the end of `run` can change the listeners at any time, but these changes must
-    // not overlap. If a change fails, only its caller receives the error, and the next change still runs.
+    // Fault switches, ticks and the end of `run` can change the listeners at any time, but these changes must not overlap. If a
+    // change fails, only its caller receives the error, and the next change still runs.
     const result = lastChange.then(change);
     lastChange = result.catch(() => {});
     return result;

@@ -94,8 +94,8 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
 }
 
 /**
- * Verifies several ed25519 signatures, each with a separate message and key. A single message or key applies
- * to all signatures. Returns 0 if all signatures are valid, otherwise an error code from {@link CRYPTO_CODE}.
+ * Verifies several ed25519 signatures, each with a separate message and key. A single message or key applies to all signatures.
+ * Returns 0 if all signatures are valid, otherwise an error code from {@link CRYPTO_CODE}.
  */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],

@@ -8,13 +8,13 @@ declare const WebAssembly: {
 };
 
 /**
- * Maximum memory size of a reusable instance, in bytes. It would take longer to restore a larger memory than
- * to create a new instance.
+ * Maximum memory size of a reusable instance, in bytes. It would take longer to restore a larger memory than to create a new
+ * instance.
  */
 const MAX_MEMORY = 4 * 1024 * 1024;
 /**
- * Maximum number of start states per module. A few start states are enough, because the length of the first
- * argument varies little.
+ * Maximum number of start states per module. A few start states are enough, because the length of the first argument varies
+ * little.
  */
 const MAX_STARTS = 8;
 /**

@@ -33,8 +33,7 @@ export interface EventSessionOptions {
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
   /**
-   * Called before each ping. Returns the name of a better endpoint to end the session, or undefined to
-   * continue the session.
+   * Called before each ping. Returns the name of a better endpoint to end the session, or undefined to continue the session.
    */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
@@ -42,17 +41,14 @@ interface EventSessionDeps {
   /** Called once all queries have been subscribed. */
   readonly onReady: () => void;
   readonly onNotice: (notice: ChainNotice) => void;
-  /**
-   * Called when events may have been lost, because the node cancelled a subscription or an event could not be
-   * decoded.
-   */
+  /** Called when events may have been lost, because the node cancelled a subscription or an event could not be decoded. */
   readonly onGap: (reason: string) => void;
 }
 
 /**
- * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with the
- * name of a better endpoint if the session ends because this endpoint was found. Rejects with the reason if
- * the connection ends for any other reason.
+ * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with the name of a better
+ * endpoint if the session ends because this endpoint was found. Rejects with the reason if the connection ends for any other
+ * reason.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -206,8 +202,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     subscriptions.delete(id);
     deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      // Report the gap only after the subscription has been renewed. A reader that reads the state at this
-      // time misses no change, because later changes arrive as events.
+      // Report the gap only after the subscription has been renewed. A reader that reads the state at this time misses no
+      // change, because later changes arrive as events.
       () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
     );

@@ -8,9 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A chain event, or a change of the subscription's connection. The notice `connected` arrives after a new
- * connection has subscribed to all queries. `missed` means that events may have been lost, so the reader must
- * read the chain's state again.
+ * A chain event, or a change of the subscription's connection. The notice `connected` arrives after a new connection has
+ * subscribed to all queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -29,10 +28,7 @@ export type ChainNotice =
 export interface ChainSubscription {
   /** Runs until the signal aborts, and reconnects after connection errors. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /**
-   * Removes and returns the oldest notice. If the queue is empty, waits for a notice. Only one reader may
-   * wait at a time.
-   */
+  /** Removes and returns the oldest notice. If the queue is empty, waits for a notice. Only one reader may wait at a time. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
@@ -55,8 +51,8 @@ export function createNoticeQueue(capacity: number) {
 }
 
 /**
- * A decoded WebSocket frame from a node. `id` is the id of the request to which the frame responds, or -1 if
- * the frame is not a response.
+ * A decoded WebSocket frame from a node. `id` is the id of the request to which the frame responds, or -1 if the frame is not a
+ * response.
  */
 export type EventFrame = { readonly id: number } & (
   | { readonly kind: "response"; readonly result: unknown }
@@ -139,8 +135,8 @@ export function isTransaction(bytes: Uint8Array): boolean {
     const raw = TxRaw.decode(bytes);
     const { messages } = TxBody.decode(raw.bodyBytes);
     const hasContent = raw.authInfoBytes.length > 0 && messages.length > 0;
-    // The decoder skips unknown fields, so it also accepts other messages. Compare the bytes, because a
-    // transaction has only one valid encoding (ADR 027).
+    // The decoder skips unknown fields, so it also accepts other messages. Compare the bytes, because a transaction has only
+    // one valid encoding (ADR 027).
     const isWhole = hasContent && equalBytes(TxRaw.encode(raw).finish(), bytes);
     return isWhole && messages.every(({ typeUrl }) => typeUrl !== "");
   } catch {

@@ -36,10 +36,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   const { clock, client, logger } = deps;
   const sends = createMutex();
 
-  /**
-   * Calls `read` every `pollMs` until it returns a value. Throws `timeout` if `read` has returned no value by
-   * the deadline.
-   */
+  /** Calls `read` every `pollMs` until it returns a value. Throws `timeout` if `read` has returned no value by the deadline. */
   const poll = async <T>(
     read: () => Promise<T | undefined>,
     consequence: string,
@@ -90,8 +87,8 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   };
 
   /**
-   * Returns the final state of `tx`. Returns undefined if the state is not final yet, or if the node cannot
-   * be queried at present.
+   * Returns the final state of `tx`. Returns undefined if the state is not final yet, or if the node cannot be queried at
+   * present.
    */
   const confirmed = async (tx: FlightTx, signal: AbortSignal): Promise<Confirmation | undefined> => {
     try {

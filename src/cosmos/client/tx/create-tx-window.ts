@@ -40,8 +40,8 @@ export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height, after which no block can include the transaction. */
   readonly timeoutBlocks: bigint;
   /**
-   * Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before
-   * the timeout height.
+   * Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before the timeout
+   * height.
    */
   readonly confirmDeadlineMs: number;
 }
@@ -69,8 +69,8 @@ interface WindowState {
   /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
   /**
-   * Sequence that the mempool probably expects. Undefined if unknown. Only simulations use this guess, and
-   * the node's error message corrects a wrong guess.
+   * Sequence that the mempool probably expects. Undefined if unknown. Only simulations use this guess, and the node's error
+   * message corrects a wrong guess.
    */
   expected: bigint | undefined;
   /** Transactions in flight, in sequence order. */
@@ -104,8 +104,8 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Forget the account until `recordOutcomes` sets it again, because after an abort, the sequence may
-      // already have been used.
+      // Forget the account until `recordOutcomes` sets it again, because after an abort, the sequence may already have been
+      // used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -134,9 +134,9 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the
- * sequence in the node's error. A simulation runs on the mempool's state, which already includes transactions
- * that are not in a block yet. More transactions may arrive in the meantime.
+ * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the
+ * node's error. A simulation runs on the mempool's state, which already includes transactions that are not in a block yet. More
+ * transactions may arrive in the meantime.
  */
 async function simulate(
   state: WindowState,
@@ -160,10 +160,7 @@ async function simulate(
   }
 }
 
-/**
- * Signs all drafts before the first transaction is sent, so that no sequence is used up if an external signer
- * fails.
- */
+/** Signs all drafts before the first transaction is sent, so that no sequence is used up if an external signer fails. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -238,8 +235,7 @@ async function broadcastUntilClear(
     deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, BROADCAST_BACKOFF, deps.random), signal);
     const again = await broadcastOnce(deps, bytes, signal);
-    // If this attempt is rejected, an earlier attempt may still have arrived and used the sequence or the
-    // funds.
+    // If this attempt is rejected, an earlier attempt may still have arrived and used the sequence or the funds.
     if (again.kind !== "refused") outcome = again;
   }
   return outcome;
@@ -276,8 +272,8 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // A transaction whose outcome is unclear may have reached the mempool. A transaction after a rejected
-    // transaction has a sequence that the account will not reach in the next block.
+    // A transaction whose outcome is unclear may have reached the mempool. A transaction after a rejected transaction has a
+    // sequence that the account will not reach in the next block.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
@@ -285,9 +281,9 @@ function recordOutcomes(
   const first = outcomes[refusedAt];
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
-    // CheckTx expects the mempool's sequence. It can differ from the committed sequence, because another
-    // program's transaction may be pending, or because CheckTx rejected a transaction after incrementing its
-    // sequence. After the next block, the two are equal.
+    // CheckTx expects the mempool's sequence. It can differ from the committed sequence, because another program's transaction
+    // may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After the next block, the two
+    // are equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
@@ -296,10 +292,9 @@ function recordOutcomes(
 }
 
 /**
- * Returns how many of the account's transactions are waiting in the node's mempool, including transactions
- * from an earlier process. A simulation with the sequence from the last block reveals the sequence that the
- * mempool expects, which includes these transactions. Rejects with `ClientError` if reading the account or
- * the simulation fails.
+ * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
+ * process. A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes
+ * these transactions. Rejects with `ClientError` if reading the account or the simulation fails.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

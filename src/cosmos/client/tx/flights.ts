@@ -21,14 +21,11 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /**
-   * Last block that was searched for the transaction without a transaction index. Not set until a search has
-   * read a block.
-   */
+  /** Last block that was searched for the transaction without a transaction index. Not set until a search has read a block. */
   readonly searchedTo?: bigint;
   /**
-   * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason.
-   * Undefined if nodes still accept rebroadcasts.
+   * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason. Undefined if nodes still
+   * accept rebroadcasts.
    */
   readonly refused: Refusal | undefined;
   /** True if the chain was reset to a lower height after the broadcast. */
@@ -39,8 +36,8 @@ interface Refusal {
   /** Height at which nodes first refused the transaction for this kind of reason. */
   readonly at: bigint;
   /**
-   * True if the node reports that the sequence has been used. In this case, a block contains this transaction
-   * or another transaction with the same sequence.
+   * True if the node reports that the sequence has been used. In this case, a block contains this transaction or another
+   * transaction with the same sequence.
    */
   readonly isSequence: boolean;
 }
@@ -55,8 +52,8 @@ interface FlightDeps {
 /** Number of blocks to wait for a missing transaction, because CometBFT indexes a transaction only after its block is known. */
 const INDEX_SLACK = 2n;
 /**
- * Number of blocks after which a transaction that is not in a block is broadcast again, because the node may
- * have dropped the transaction.
+ * Number of blocks after which a transaction that is not in a block is broadcast again, because the node may have dropped the
+ * transaction.
  */
 const OVERDUE_BLOCKS = 2n;
 
@@ -76,8 +73,7 @@ export async function confirmFlights(
     : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
-  // If a transaction is still pending, the later transactions are also in the same mempool and need no
-  // rebroadcast.
+  // If a transaction is still pending, the later transactions are also in the same mempool and need no rebroadcast.
   let mayBroadcast = true;
   for (const search of searches) {
     let { flight, found } = search;
@@ -88,8 +84,8 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have gaps, so the blocks must be read to find out whether they contain the transaction.
-    // The transaction is rebroadcast once before this search.
+    // An index may have gaps, so the blocks must be read to find out whether they contain the transaction. The transaction is
+    // rebroadcast once before this search.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
@@ -115,8 +111,8 @@ export async function confirmFlights(
 const DEADLINE_PASSED = "not in a block before its deadline";
 
 /**
- * Returns the reason why a flight has ended: its timeout height has passed, its deadline has passed (if the
- * chain halts), or the chain was reset. Returns undefined if the flight has not ended.
+ * Returns the reason why a flight has ended: its timeout height has passed, its deadline has passed (if the chain halts), or
+ * the chain was reset. Returns undefined if the flight has not ended.
  */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
@@ -131,9 +127,9 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are
- * in its cache. A mempool that has lost the bytes accepts them again or reports why it cannot. If no block
- * will include the bytes, `lost` contains the reason.
+ * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are in its cache. A
+ * mempool that has lost the bytes accepts them again or reports why it cannot. If no block will include the bytes, `lost`
+ * contains the reason.
  */
 async function checkFlight(
   flight: Flight,
@@ -152,8 +148,8 @@ async function checkFlight(
     const isSequence = isSequenceMismatch(outcome);
     const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
-    // The sequence has been used, or CheckTx rejects the transaction before it checks the sequence, e.g. due
-    // to insufficient funds. A block may already contain the transaction without the node having indexed it.
+    // The sequence has been used, or CheckTx rejects the transaction before it checks the sequence, e.g. due to insufficient
+    // funds. A block may already contain the transaction without the node having indexed it.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
     return height >= refused.at + INDEX_SLACK
       ? { flight, lost: reason }
@@ -168,8 +164,8 @@ async function checkFlight(
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
- * Result of a search. `found` is undefined if no block contains the transaction. It is "unknown" if no node
- * can be queried at present, and "no-index" if no node has a usable index.
+ * Result of a search. `found` is undefined if no block contains the transaction. It is "unknown" if no node can be queried at
+ * present, and "no-index" if no node has a usable index.
  */
 interface Search {
   readonly flight: Flight;
@@ -198,8 +194,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent
-        // block is missing only because a node is behind, so search again later.
+        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent block is missing
+        // only because a node is behind, so search again later.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -229,8 +225,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have gaps, so ask every endpoint. If no endpoint finds the transaction, it is reported as
-  // not found if at least one endpoint has an index.
+  // An index may have gaps, so ask every endpoint. If no endpoint finds the transaction, it is reported as not found if at
+  // least one endpoint has an index.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";
@@ -272,10 +268,7 @@ export type BroadcastOutcome =
   /** The node refused the transaction, either in CheckTx or before CheckTx. */
   | (TxFailure & {
       readonly kind: "refused";
-      /**
-       * The node's JSON-RPC error. Set only if the transaction was refused before CheckTx for a reason other
-       * than its size.
-       */
+      /** The node's JSON-RPC error. Set only if the transaction was refused before CheckTx for a reason other than its size. */
       readonly cause?: ClientError;
     })
   /** No usable response arrived, so the node may or may not have the transaction. */

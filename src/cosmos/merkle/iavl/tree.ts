@@ -30,16 +30,14 @@ export interface IavlStorage {
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator
- * sees the tree as it was when the iterator was created. The tree does not copy keys and values, so callers
- * must not change them.
+ * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator sees the tree as
+ * it was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
  *
  * Without storage, all nodes stay in memory.
  *
- * With storage, the tree reads nodes on demand, and keeps only the nodes of the working tree and of the
- * latest 16 versions in memory. The caller must therefore store a commit's writes before the 16th commit that
- * follows. The first commit of a new tree is version `firstVersion`. Opening the tree and every read throw
- * `IavlError` if a node is missing or broken.
+ * With storage, the tree reads nodes on demand, and keeps only the nodes of the working tree and of the latest 16 versions in
+ * memory. The caller must therefore store a commit's writes before the 16th commit that follows. The first commit of a new tree
+ * is version `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
@@ -67,9 +65,8 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
-     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes.
-     * `rootId` is the root's id, which is from an older version if nothing has changed. It is undefined for
-     * an empty tree.
+     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the
+     * root's id, which is from an older version if nothing has changed. It is undefined for an empty tree.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -101,9 +98,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer
- * version shares. One call per commit is enough, because with each commit, only one more version leaves the
- * latest 16 versions.
+ * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares.
+ * One call per commit is enough, because with each commit, only one more version leaves the latest 16 versions.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -163,8 +159,8 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // A parent gets its nonce before its children (pre-order), but its hash after its children, because the
-    // hash covers the children's hashes.
+    // A parent gets its nonce before its children (pre-order), but its hash after its children, because the hash covers the
+    // children's hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);
@@ -196,13 +192,13 @@ interface VersionRoot {
 }
 
 /**
- * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest
- * retained versions before and after `released`.
+ * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest retained versions before
+ * and after `released`.
  *
- * A node belongs to every version from its creation to the last version that contains it, without gaps. The
- * returned nodes were therefore created after `older` and are not in `newer`. A child's version never exceeds
- * its parent's version, so a node's version is an upper bound for its whole subtree. The walk therefore
- * visits only nodes that changed between the three versions.
+ * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's version, so a node's
+ * version is an upper bound for its whole subtree. The walk therefore visits only nodes that changed between the three
+ * versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,

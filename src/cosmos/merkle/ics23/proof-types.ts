@@ -2,7 +2,8 @@ import type { Buffer } from "node:buffer";
 import { bytesField, concat, messageField } from "../../../platform/base/bytes.ts";
 
 /*
- * Decoded proofs contain positions in the encoded bytes instead of views or copies, because creating a view takes longer than hashing its bytes. A missing field is an empty range.
+ * Decoded proofs contain positions in the encoded bytes instead of views or copies, because creating a view takes longer than
+ * hashing its bytes. A missing field is an empty range.
  */
 
 /**
@@ -173,8 +174,8 @@ export function encodeExistence(path: ProofPath): Uint8Array {
 }
 
 /**
- * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. If a neighbour is
- * undefined, the tree has no leaf on this side of the key.
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. If a neighbour is undefined, the tree has
+ * no leaf on this side of the key.
  */
 export function encodeNonExistence(
   key: Uint8Array,

@@ -37,9 +37,8 @@ export interface AppliedStep {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A path that was followed to its root. `applied` contains the first steps, which were hashed. `above` is the
- * result for the remaining steps. The cache makes the first steps in `path` refer to the cache's copy of the
- * bytes.
+ * A path that was followed to its root. `applied` contains the first steps, which were hashed. `above` is the result for the
+ * remaining steps. The cache makes the first steps in `path` refer to the cache's copy of the bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -49,14 +48,13 @@ interface FollowedPath {
 }
 
 /**
- * Cache of computed roots for one spec. An entry maps a step's child hash to the encoded steps from this step
- * on and to the resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed
- * only once.
+ * Cache of computed roots for one spec. An entry maps a step's child hash to the encoded steps from this step on and to the
+ * resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed only once.
  *
- * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend
- * only on the child hash, the bytes of the remaining steps and the layer. `find` compares all three in full.
- * Entries come only from `add`, after the steps have been checked and hashed. At worst, a forged proof
- * replaces an entry, so that later proofs take longer to verify.
+ * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
+ * hash, the bytes of the remaining steps and the layer. `find` compares all three in full. Entries come only from `add`, after
+ * the steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to
+ * verify.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */

@@ -5,10 +5,9 @@ const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf fields from `bytes`, between the offsets `at` and `end`. Accepts the same bytes as Go's
- * generated decoders (gogoproto) and throws `WireError` for others. A varint may have up to ten bytes and
- * need not be the shortest encoding. Numbers are truncated to the size of their field, and unknown fields are
- * skipped.
+ * Reads protobuf fields from `bytes`, between the offsets `at` and `end`. Accepts the same bytes as Go's generated decoders
+ * (gogoproto) and throws `WireError` for others. A varint may have up to ten bytes and need not be the shortest encoding.
+ * Numbers are truncated to the size of their field, and unknown fields are skipped.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -94,8 +93,8 @@ export class WireReader {
   }
 
   /**
-   * Skips a tag and its value. Returns the change in group depth, which is 1 for a start tag, -1 for an end
-   * tag, and 0 otherwise.
+   * Skips a tag and its value. Returns the change in group depth, which is 1 for a start tag, -1 for an end tag, and 0
+   * otherwise.
    */
   private skipOne(): number {
     const type = this.varint() & 7;

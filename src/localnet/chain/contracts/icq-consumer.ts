@@ -16,15 +16,14 @@ import { byName, respond, text } from "./messages.ts";
 const BALANCES = new Uint8Array([0x02]);
 
 /**
- * A contract that owns interchain queries. The contract registers, updates and removes queries through the
- * chain's bindings, and stores every result that its callbacks receive. It can also be configured to reject
- * callbacks. Any account may call the contract, because it is meant for local chains only.
+ * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings,
+ * and stores every result that its callbacks receive. It can also be configured to reject callbacks. Any account may call the
+ * contract, because it is meant for local chains only.
  *
- * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query
- * {connection_id, update_period, addr, denom}`, `register_tx_query {connection_id, update_period,
- * transactions_filter}`, `register_transfers_query {connection_id, update_period, recipient}`,
- * `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. The smart queries are
- * `kv_result {query_id}`, `transactions {query_id}` and `failure {}`.
+ * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
+ * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`,
+ * `register_transfers_query {connection_id, update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`,
+ * `set_failure {kv, tx}`. The smart queries are `kv_result {query_id}`, `transactions {query_id}` and `failure {}`.
  */
 export const icqConsumer: wasm.ContractCode = {
   name: "icq-consumer",
@@ -93,8 +92,8 @@ function balanceKey(fields: JsonField): JsonObject {
 }
 
 /**
- * Decodes a bech32 address on the remote chain. Any prefix is accepted, because the contract does not know
- * the remote chain's prefix.
+ * Decodes a bech32 address on the remote chain. Any prefix is accepted, because the contract does not know the remote chain's
+ * prefix.
  */
 function addressBytes(address: string): Uint8Array {
   try {
@@ -146,10 +145,7 @@ function recordKvResult(scope: wasm.ContractScope, fields: JsonField): wasm.Cont
   return respond({ callback: "kv_query_result", query_id: queryId.toString() });
 }
 
-/**
- * Handles the callback `tx_query_result` by storing the transaction under the query's next transaction
- * number.
- */
+/** Handles the callback `tx_query_result` by storing the transaction under the query's next transaction number. */
 function recordTx(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   if (callbackFailures.get(scope).tx) throw new wasm.ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);

@@ -1,17 +1,14 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
 import * as wasm from "../modules/wasm/contract.ts";
 
-/**
- * Wraps a message's fields for reading. Reading a field of the wrong type throws a `ContractError` with the
- * field's path.
- */
+/** Wraps a message's fields for reading. Reading a field of the wrong type throws a `ContractError` with the field's path. */
 export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new wasm.ContractError(`${path}: not ${expected}`));
 }
 
 /**
- * Returns a message's name and fields. A message is an object with one member, because serde serializes a
- * Rust enum in this format.
+ * Returns a message's name and fields. A message is an object with one member, because serde serializes a Rust enum in this
+ * format.
  */
 function readMessage(message: wasm.MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
@@ -22,8 +19,8 @@ function readMessage(message: wasm.MessageJson): readonly [name: string, fields:
 }
 
 /**
- * Creates an entry point that passes each message to the handler of the same name. For an unknown name,
- * throws an error that contains `type`, the name of the Rust enum.
+ * Creates an entry point that passes each message to the handler of the same name. For an unknown name, throws an error that
+ * contains `type`, the name of the Rust enum.
  */
 export function byName<T>(
   type: string,

@@ -70,18 +70,15 @@ export interface QueryResponse {
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
   /**
-   * gRPC status code of a failed gRPC query, or 0 for a successful query and for queries that are not gRPC
-   * queries. The REST and gRPC servers return this code.
+   * gRPC status code of a failed gRPC query, or 0 for a successful query and for queries that are not gRPC queries. The REST
+   * and gRPC servers return this code.
    */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
-/**
- * A function that runs a transaction by calling `run` once. The function can do additional work before and
- * after the call.
- */
+/** A function that runs a transaction by calling `run` once. The function can do additional work before and after the call. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
@@ -108,10 +105,7 @@ export interface Application {
    * transaction.
    */
   readonly commit: () => CommitChanges;
-  /**
-   * Loads the state again after the storage has been rolled back. Discards the check state and any finalized
-   * block.
-   */
+  /** Loads the state again after the storage has been rolled back. Discards the check state and any finalized block. */
   readonly reload: () => void;
   /** Runs a query. If `interrupt` ends the query, even during a simulation, the gRPC code is DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;

@@ -42,10 +42,7 @@ export interface ApplicationOptions {
   readonly validatorUpdates?: (context: Context) => readonly abci.ValidatorPower[];
   /** Returns the total gas that a block's transactions may use, or 0 or less if there is no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /**
-   * Returns the gas limit for simulations. If the function returns undefined or a higher limit, the block's
-   * limit applies.
-   */
+  /** Returns the gas limit for simulations. If the function returns undefined or a higher limit, the block's limit applies. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
@@ -142,8 +139,8 @@ export function createApplication(
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // Skip modules whose stores do not exist in this state. When the export is imported, these modules
-      // start from their default genesis, as in an upgrade.
+      // Skip modules whose stores do not exist in this state. When the export is imported, these modules start from their
+      // default genesis, as in an upgrade.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -153,9 +150,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. If a validator is in both lists, the
- * document's power is used, because an export contains powers that were set through a local chain's control
- * API.
+ * Merges the genesis document's validators with the modules' validators. If a validator is in both lists, the document's power
+ * is used, because an export contains powers that were set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -193,8 +189,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs CheckTx. The transaction's writes stay in the check state until the next commit. An account can
- * therefore have several pending transactions with consecutive sequences.
+ * Runs CheckTx. The transaction's writes stay in the check state until the next commit. An account can therefore have several
+ * pending transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
@@ -240,8 +236,7 @@ function rerunBlock(
   { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The genesis state is not stored separately from the first block's state, so the first block cannot be
-  // rerun.
+  // The genesis state is not stored separately from the first block's state, so the first block cannot be rerun.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
@@ -269,9 +264,7 @@ function committedView(machine: Machine, height: bigint): multiStore.StoreView |
   return height > machine.committed().height ? undefined : machine.view(height);
 }
 
-/**
- * An application's states: the committed state, the check state, the genesis state and the finalized block.
- */
+/** An application's states: the committed state, the check state, the genesis state and the finalized block. */
 type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
@@ -305,8 +298,8 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
     /**
-     * Returns a branch of the empty state for the genesis. The first block will run on top of this branch.
-     * Throws if a height has already been committed.
+     * Returns a branch of the empty state for the genesis. The first block will run on top of this branch. Throws if a height
+     * has already been committed.
      */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
@@ -316,10 +309,7 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
       checkState = genesis.branch();
       return genesis;
     },
-    /**
-     * Writes a block's branch to the trees as the next height. Queries cannot read this height until `commit`
-     * is called.
-     */
+    /** Writes a block's branch to the trees as the next height. Queries cannot read this height until `commit` is called. */
     finalize: (block: Branch): multiStore.CommitChanges => {
       block.write();
       genesis = undefined;
@@ -347,9 +337,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch of the genesis state. When the branch is written, the genesis state is
- * also written to the trees. InitChain commits nothing, so the genesis state becomes part of the first
- * height.
+ * Creates the first block's branch of the genesis state. When the branch is written, the genesis state is also written to the
+ * trees. InitChain commits nothing, so the genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

@@ -18,8 +18,8 @@ export interface Context {
   readonly profile: Profile;
   readonly gas: GasMeter;
   /**
-   * Throws if a simulation or query has taken too long. `interrupt` is called whenever gas is consumed. Long
-   * work that consumes no gas must call `interrupt` itself.
+   * Throws if a simulation or query has taken too long. `interrupt` is called whenever gas is consumed. Long work that consumes
+   * no gas must call `interrupt` itself.
    */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store by name. Throws a plain error (a bug) if no module registered the name. */
@@ -54,8 +54,8 @@ interface ExecutionScope {
 
 /** Creates a context in which every store access consumes gas from the context's meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // Create each store's gas wrapper only once, because a handler opens the same store for every read and
-  // write. A context opens only a few stores, so a list is used, which is faster to create than a map.
+  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A context opens
+  // only a few stores, so a list is used, which is faster to create than a map.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -91,8 +91,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * The error that `dryRun` throws and catches to discard its branch. All calls share one error object, because
- * the creation of a stack trace would take a quarter of a contract query's time.
+ * The error that `dryRun` throws and catches to discard its branch. All calls share one error object, because the creation of a
+ * stack trace would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
@@ -111,8 +111,8 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
 }
 
 /**
- * Returns a context that appends events to the given list. A branch of the context appends its events after
- * its work has succeeded.
+ * Returns a context that appends events to the given list. A branch of the context appends its events after its work has
+ * succeeded.
  */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {

@@ -1,9 +1,6 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/**
- * An error's description and wraps. They cannot be parsed from the error's text, because a wrap can contain
- * colons.
- */
+/** An error's description and wraps. They cannot be parsed from the error's text, because a wrap can contain colons. */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -49,9 +46,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this
- * error. It may be caught only where Go recovers from panics, i.e. in the transaction runner and in callers
- * with a separate gas meter.
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. It may be
+ * caught only where Go recovers from panics, i.e. in the transaction runner and in callers with a separate gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -112,10 +108,7 @@ export const ErrInvalidGasLimit = sdkError(41, "invalid gas limit");
 /** The error that baseapp reports after recovering from a panic, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
-/**
- * Creates the error for a Go panic other than out of gas, with the text that baseapp prints before the stack
- * trace.
- */
+/** Creates the error for a Go panic other than out of gas, with the text that baseapp prints before the stack trace. */
 export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
@@ -128,8 +121,8 @@ export const ErrInvalidSigner = registerError(
 );
 
 /**
- * Runs `work`. If `work` throws a `ModuleError`, wraps the error (like Go's `errorsmod.Wrap`) or converts it.
- * Panics are rethrown unchanged.
+ * Runs `work`. If `work` throws a `ModuleError`, wraps the error (like Go's `errorsmod.Wrap`) or converts it. Panics are
+ * rethrown unchanged.
  */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
@@ -141,8 +134,8 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
 }
 
 /**
- * Runs `parse`, which must not consume gas. If `parse` throws, passes the error's message to `fail` and
- * throws the returned error.
+ * Runs `parse`, which must not consume gas. If `parse` throws, passes the error's message to `fail` and throws the returned
+ * error.
  */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {

@@ -40,8 +40,8 @@ export interface BlockRules {
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
 /**
- * Executes a block that consensus has decided. A failed transaction does not fail the block. Any other
- * exception is a bug and stops the chain.
+ * Executes a block that consensus has decided. A failed transaction does not fail the block. Any other exception is a bug and
+ * stops the chain.
  */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
@@ -74,8 +74,8 @@ export function blockContext(
 }
 
 /**
- * Returns a function that, like baseapp's `beginBlock` and `endBlock`, adds the attribute `mode` to each
- * event and appends the event to `events`.
+ * Returns a function that, like baseapp's `beginBlock` and `endBlock`, adds the attribute `mode` to each event and appends the
+ * event to `events`.
  */
 function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
   return ({ type, attributes }) => {

@@ -11,10 +11,7 @@ export interface GasMeter {
    * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /**
-   * Like `consume`, but takes a number, which is faster than a bigint, because every store access calls this
-   * method.
-   */
+  /** Like `consume`, but takes a number, which is faster than a bigint, because every store access calls this method. */
   readonly charge: (amount: number, location: string) => void;
   /** Called for each consumption of gas. Set only while a transaction is profiled. */
   readonly observer?: GasObserver;
@@ -46,9 +43,7 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/**
- * Creates a separate meter with a limit. Afterwards, the caller must charge the used gas to the outer meter.
- */
+/** Creates a separate meter with a limit. Afterwards, the caller must charge the used gas to the outer meter. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
@@ -92,8 +87,8 @@ const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
 /**
- * Charges the gas for reading an entry from a store that exists only on the deployed chain. If the entry does
- * not exist, `valueBytes` is 0.
+ * Charges the gas for reading an entry from a store that exists only on the deployed chain. If the entry does not exist,
+ * `valueBytes` is 0.
  */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
@@ -165,9 +160,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the
- * current entry before each step. The first entry is therefore charged twice. An empty range costs one flat
- * charge.
+ * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the current entry before
+ * each step. The first entry is therefore charged twice. An empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();
@@ -195,9 +189,8 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
 }
 
 /**
- * Throws {@link InterruptedError} if a simulation, query or other work outside a block has taken too long.
- * The node passes this function to simulations and queries. Blocks are never interrupted, because their
- * result must not depend on a clock.
+ * Throws {@link InterruptedError} if a simulation, query or other work outside a block has taken too long. The node passes this
+ * function to simulations and queries. Blocks are never interrupted, because their result must not depend on a clock.
  */
 export type Interrupt = () => void;
 

@@ -49,8 +49,8 @@ export function genesisSchema<T>(module: string, typeName: string, type: Message
 }
 
 /**
- * Wraps a module's genesis state so that it can be read member by member. A missing state is treated as an
- * empty object. The returned field's methods throw `GenesisError` for values of the wrong type.
+ * Wraps a module's genesis state so that it can be read member by member. A missing state is treated as an empty object. The
+ * returned field's methods throw `GenesisError` for values of the wrong type.
  */
 export function genesisField(module: string, genesis: JsonValue | undefined): JsonField {
   return new JsonField(genesis ?? {}, `app_state.${module}`, notExpected);
@@ -61,8 +61,8 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. Checks the
- * JSON, because a missing non-nullable message is decoded to a message with zero values.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. Checks the JSON, because a
+ * missing non-nullable message is decoded to a message with zero values.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;

@@ -8,8 +8,8 @@ export interface VestingPeriod {
 }
 
 /**
- * A vesting schedule. Coins vest evenly from start to end (`continuous`), all at the end (`delayed`), at the
- * end of each period (`periodic`) or never (`permanent`). Start times are in Unix seconds.
+ * A vesting schedule. Coins vest evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period
+ * (`periodic`) or never (`permanent`). Start times are in Unix seconds.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }
@@ -67,10 +67,7 @@ export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   return subtract(vesting.original, vestedCoins(vesting, time));
 }
 
-/**
- * Returns the coins that an account cannot spend at a given time, i.e. the vesting coins that have not been
- * delegated.
- */
+/** Returns the coins that an account cannot spend at a given time, i.e. the vesting coins that have not been delegated. */
 export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
@@ -94,8 +91,8 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Records the end of an undelegation, which returns free coins first. An undelegation can return more than
- * was delegated, because a validator's exchange rate is rounded. The excess is ignored.
+ * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated,
+ * because a validator's exchange rate is rounded. The excess is ignored.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));

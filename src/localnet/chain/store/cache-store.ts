@@ -7,8 +7,7 @@ import { sortTexts } from "../../../platform/base/order.ts";
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
 /**
- * An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a
- * context consume gas.
+ * An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a context consume gas.
  */
 export interface KVStore {
   /** Returns a key's value, or undefined if the key does not exist. The caller must not modify the array. */
@@ -19,8 +18,8 @@ export interface KVStore {
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range
-   * is open on that side. Writes after the call do not affect the iteration.
+   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that
+   * side. Writes after the call do not affect the iteration.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range as `iterate`, but in descending order of keys. */
@@ -34,14 +33,14 @@ export interface CacheStore extends KVStore {
 }
 
 /**
- * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes,
- * it is faster to sort the list again.
+ * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes, it is faster to
+ * sort the list again.
  */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after
- * many writes sorts the writes.
+ * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after many writes sorts
+ * the writes.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
@@ -52,16 +51,16 @@ export function createCacheStore(parent: KVStore): CacheStore {
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead
-   * of KVStore's methods, so that a key is converted to text only once for all layers.
+   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead of KVStore's
+   * methods, so that a key is converted to text only once for all layers.
    */
   readonly below: Layer | undefined;
   /** The store below all layers, such as an IAVL tree. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
   /**
-   * The pending writes in key order, or undefined if unsorted. A change replaces this list, so that later
-   * writes do not affect running iterations.
+   * The pending writes in key order, or undefined if unsorted. A change replaces this list, so that later writes do not affect
+   * running iterations.
    */
   sorted: Sorted | undefined = undefined;
   /** Number of writes that have updated `sorted` since the last iteration. */
@@ -138,10 +137,7 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/**
- * Moves writes to the cache layer below. The writes can be in any order, because the lower layer sorts its
- * keys.
- */
+/** Moves writes to the cache layer below. The writes can be in any order, because the lower layer sorts its keys. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
@@ -172,8 +168,8 @@ function writesBetween(
 }
 
 /**
- * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator,
- * which saves one call per entry.
+ * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator, which saves one call
+ * per entry.
  */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
@@ -308,8 +304,8 @@ interface Place {
 }
 
 /**
- * Returns the position of `text`, or the position at which to insert it. The position is in the last short
- * list whose first key is not greater than `text`.
+ * Returns the position of `text`, or the position at which to insert it. The position is in the last short list whose first key
+ * is not greater than `text`.
  */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
@@ -329,14 +325,12 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/**
- * A function that returns the next pending write in a range on each call, and undefined after the last write.
- */
+/** A function that returns the next pending write in a range on each call, and undefined after the last write. */
 type PendingRange = () => Pending | undefined;
 
 /**
- * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order.
- * Returns undefined if the range contains no writes.
+ * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order. Returns undefined if
+ * the range contains no writes.
  */
 export function pendingBetween(
   sorted: Sorted,

@@ -32,8 +32,8 @@ export interface StoreView {
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
   /**
-   * Returns ICS-23 operators that prove the key in its tree and the tree in the app hash. Returns an empty
-   * list at height 0 and for a store that does not exist.
+   * Returns ICS-23 operators that prove the key in its tree and the tree in the app hash. Returns an empty list at height 0 and
+   * for a store that does not exist.
    */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
@@ -56,8 +56,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   const saved = readSavedHeights(options);
   // Sort by name, because every commit visits the trees in this order and must write in the same order on every node.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
-  // A saved height can have fewer stores than the program, because upgrades add stores. New commits include
-  // all stores.
+  // A saved height can have fewer stores than the program, because upgrades add stores. New commits include all stores.
   const savedStores = new Map(
     saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
   );
@@ -156,8 +155,8 @@ function commitTrees(
 }
 
 /**
- * Creates the view of all stores at a height. `stores` lists the stores that exist at the height. If
- * undefined, all stores exist. A store that does not exist at the height is treated as empty.
+ * Creates the view of all stores at a height. `stores` lists the stores that exist at the height. If undefined, all stores
+ * exist. A store that does not exist at the height is treated as empty.
  */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,

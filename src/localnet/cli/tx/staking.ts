@@ -81,8 +81,7 @@ function textOption(flags: string, description: string): () => Option {
 }
 
 /**
- * Maximum size of a validator file in bytes. The limit prevents the command from reading a huge file that was
- * given by mistake.
+ * Maximum size of a validator file in bytes. The limit prevents the command from reading a huge file that was given by mistake.
  */
 const MAX_BYTES = 64 * 1024;
 

@@ -141,10 +141,7 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   );
 }
 
-/**
- * Like wasmd, requires either `--admin` or `--no-admin`, because a contract without an admin can never be
- * migrated.
- */
+/** Like wasmd, requires either `--admin` or `--no-admin`, because a contract without an admin can never be migrated. */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
   throw new CliError(EXIT.usage, "specify --admin ADDRESS (who may migrate the contract) or --no-admin");
@@ -171,8 +168,8 @@ function messageWords(description: string) {
 }
 
 /**
- * Encodes a message whose contract JSON stays exactly as the user wrote it. With proto JSON, spaces and
- * digits of long numbers would be lost.
+ * Encodes a message whose contract JSON stays exactly as the user wrote it. With proto JSON, spaces and digits of long numbers
+ * would be lost.
  */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,

@@ -24,10 +24,7 @@ export interface ProducedBlock {
 /** Makes blocks one after another, and stores the chain state after the last block. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/**
- * A generator that makes a block in steps. Each call of `next` runs one step. The last step returns the
- * block.
- */
+/** A generator that makes a block in steps. Each call of `next` runs one step. The last step returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -37,8 +34,8 @@ export interface EngineDeps {
   readonly validators: Validators;
   readonly params: ConsensusParams;
   /**
-   * Returns a transaction that contains the votes on the last block. While vote extensions are enabled, each
-   * block starts with such a transaction.
+   * Returns a transaction that contains the votes on the last block. While vote extensions are enabled, each block starts with
+   * such a transaction.
    */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
@@ -56,22 +53,20 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Call `decide` outside the try block. Its error `no-quorum` changes no state, so a later attempt can
-    // succeed.
+    // Call `decide` outside the try block. Its error `no-quorum` changes no state, so a later attempt can succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // Update the state only after the block is on disk, because queries can read blocks up to
-      // `state().height`.
+      // Update the state only after the block is on disk, because queries can read blocks up to `state().height`.
       state = produced.state;
       // Recheck pending transactions last, because CheckTx must read the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // Make no more blocks after an error. The application may be ahead of the disk, and ABCI cannot undo a
-      // block, so later blocks would differ from the chain that a restarted node loads.
+      // Make no more blocks after an error. The application may be ahead of the disk, and ABCI cannot undo a block, so later
+      // blocks would differ from the chain that a restarted node loads.
       failure = { error };
       throw error;
     }
@@ -87,18 +82,17 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second
-     * step commits the block and writes it in one durable transaction. Between the two steps, `state` and
-     * queries still show the previous block. The caller must finish a block before starting another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second step commits the
+     * block and writes it in one durable transaction. Between the two steps, `state` and queries still show the previous block.
+     * The caller must finish a block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later
-     * calls throw the same error, and the node must stop. After a restart, the node continues from the last
-     * block on disk.
+     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same
+     * error, and the node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
     /**
-     * Continues from an earlier state. The caller must have reverted the store and the application to this
-     * state while no block is open.
+     * Continues from an earlier state. The caller must have reverted the store and the application to this state while no block
+     * is open.
      */
     goBack,
   };
@@ -167,10 +161,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/**
- * Drops the removal of validators that the control API has already removed, because CometBFT rejects a second
- * removal.
- */
+/** Drops the removal of validators that the control API has already removed, because CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -180,8 +171,8 @@ function withoutRemoved(
 }
 
 /**
- * Merges scheduled validator updates with the application's. If both lists contain a validator, the scheduled
- * update takes precedence.
+ * Merges scheduled validator updates with the application's. If both lists contain a validator, the scheduled update takes
+ * precedence.
  */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
@@ -191,9 +182,9 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Updates from block H change the set for H + 2, because the header of block
- * H already contains the hash of the set for H + 1. Each new set is rotated once, which lowers the proposer's
- * priority and raises all other validators' priorities.
+ * Returns the state after a block. Updates from block H change the set for H + 2, because the header of block H already
+ * contains the hash of the set for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all
+ * other validators' priorities.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

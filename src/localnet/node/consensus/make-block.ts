@@ -31,10 +31,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/**
- * Builds the next block after `state`, with all hashes as in CometBFT 0.38 and with the BFT time from the
- * last commit.
- */
+/** Builds the next block after `state`, with all hashes as in CometBFT 0.38 and with the BFT time from the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -149,10 +146,9 @@ interface Turn {
 }
 
 /**
- * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by
- * a few rounds at most. The reason is that priorities span at most twice the total power. Absent validators
- * have less than a third of the total power, so each round lowers an absent proposer's priority by more than
- * two thirds of the total power.
+ * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by a few rounds at
+ * most. The reason is that priorities span at most twice the total power. Absent validators have less than a third of the total
+ * power, so each round lowers an absent proposer's priority by more than two thirds of the total power.
  */
 const MAX_ROUNDS = 10_000;
 

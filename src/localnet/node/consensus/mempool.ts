@@ -12,8 +12,7 @@ export interface MempoolOptions {
 }
 
 /**
- * CometBFT's defaults, except for the maximum total size, which is 64 MiB instead of 1 GiB so that a node can
- * run on a laptop.
+ * CometBFT's defaults, except for the maximum total size, which is 64 MiB instead of 1 GiB so that a node can run on a laptop.
  */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
@@ -45,8 +44,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // CheckTx returned no result. Remove the hash from the cache, so that clients can send the transaction
-      // again.
+      // CheckTx returned no result. Remove the hash from the cache, so that clients can send the transaction again.
       cache.remove(name);
       throw error;
     }
@@ -61,8 +59,8 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // Let clients send the transaction again, because CheckTx may accept it later, for example after the
-      // account has received coins.
+      // Let clients send the transaction again, because CheckTx may accept it later, for example after the account has received
+      // coins.
       cache.remove(name);
       failed += 1;
     }
@@ -107,8 +105,8 @@ export function createMempool(
       cache.clear();
     },
     /**
-     * Returns as many pending transactions, in order, as fit within both limits, without removing them. If
-     * `maxGas` is -1, gas is not limited.
+     * Returns as many pending transactions, in order, as fit within both limits, without removing them. If `maxGas` is -1, gas
+     * is not limited.
      */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
@@ -123,8 +121,8 @@ export function createMempool(
 }
 
 /**
- * Returns the transactions before the first transaction that would exceed a limit. Later transactions are not
- * considered, because they may depend on this transaction's sequence.
+ * Returns the transactions before the first transaction that would exceed a limit. Later transactions are not considered,
+ * because they may depend on this transaction's sequence.
  */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],

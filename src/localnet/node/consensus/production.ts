@@ -12,8 +12,8 @@ export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * Runs before each timed block, at the time when a real validator would extend its vote. May delay the
-   * block. Rejects only if `signal` aborts.
+   * Runs before each timed block, at the time when a real validator would extend its vote. May delay the block. Rejects only if
+   * `signal` aborts.
    */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
@@ -22,9 +22,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock`
- * is slow. This is similar to CometBFT's `timeout_commit`, which starts with the votes for a block and
- * includes the block's execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. This is
+ * similar to CometBFT's `timeout_commit`, which starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -37,8 +36,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
-        // Throw the error to the caller, and also make `run` reject, because the engine makes no more blocks
-        // after this error.
+        // Throw the error to the caller, and also make `run` reject, because the engine makes no more blocks after this error.
         failure = { error };
         resumedOrFailed.wake();
       }

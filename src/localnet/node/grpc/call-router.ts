@@ -131,8 +131,7 @@ function callNode(
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  // Check the height for every method, because baseapp's interceptor opens the state even if a method does
-  // not read it.
+  // Check the height for every method, because baseapp's interceptor opens the state even if a method does not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {

@@ -73,8 +73,7 @@ export function nodeMethods(
 }
 
 /**
- * Metadata key for the height. In a request, it selects the height to read. In a response, it reports the
- * height that was read.
+ * Metadata key for the height. In a request, it selects the height to read. In a response, it reports the height that was read.
  */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 

@@ -27,10 +27,7 @@ export interface ReflectionOptions {
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/**
- * Creates a reflection stream. The stream sends each file together with its imports, but sends each import
- * only once.
- */
+/** Creates a reflection stream. The stream sends each file together with its imports, but sends each import only once. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -100,9 +97,8 @@ interface StreamScope {
 }
 
 /**
- * Returns the file and its direct and indirect imports. Files that were already sent on this stream are
- * omitted. Like grpc-go, always includes the file itself, because clients expect the requested file in the
- * first entry.
+ * Returns the file and its direct and indirect imports. Files that were already sent on this stream are omitted. Like grpc-go,
+ * always includes the file itself, because clients expect the requested file in the first entry.
  */
 function files(
   first: FileInfo | undefined,

@@ -26,8 +26,8 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The only RPC method that waits for a block. Its calls bypass the queue, so that they do not block other
- * requests while they wait.
+ * The only RPC method that waits for a block. Its calls bypass the queue, so that they do not block other requests while they
+ * wait.
  */
 const WAITING_METHOD = "broadcast_tx_commit";
 
@@ -82,10 +82,7 @@ export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): str
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/**
- * Formats a JSON-RPC error response. As in CometBFT, the response has no `id` if the request's id cannot be
- * read.
- */
+/** Formats a JSON-RPC error response. As in CometBFT, the response has no `id` if the request's id cannot be read. */
 export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",

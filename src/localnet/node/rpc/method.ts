@@ -36,10 +36,7 @@ export interface CallTurn {
   readonly pause: () => Promise<void>;
 }
 
-/**
- * The decoded value of each parameter type. In JSON, `int64` is a decimal string, `bytes` is base64, and
- * `hex` is hex.
- */
+/** The decoded value of each parameter type. In JSON, `int64` is a decimal string, `bytes` is base64, and `hex` is hex. */
 interface ParameterValues {
   readonly int64: bigint | undefined;
   readonly string: string;
@@ -201,8 +198,8 @@ const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
 /**
- * Returns the page size like CometBFT's `validatePerPage`: 30 if the parameter is missing or below 1, and at
- * most 100. Never throws.
+ * Returns the page size like CometBFT's `validatePerPage`: 30 if the parameter is missing or below 1, and at most 100. Never
+ * throws.
  */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
@@ -210,8 +207,8 @@ export function toPerPage(perPage: bigint | undefined): number {
 }
 
 /**
- * Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the
- * page does not exist.
+ * Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the page does not
+ * exist.
  */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
@@ -220,8 +217,8 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
 }
 
 /**
- * Returns the requested height, or `latest` by default. Throws `RpcError` with CometBFT's message if the
- * height is outside the range from `lowest` to `latest`.
+ * Returns the requested height, or `latest` by default. Throws `RpcError` with CometBFT's message if the height is outside the
+ * range from `lowest` to `latest`.
  */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
@@ -247,9 +244,7 @@ const KINDS = {
   server: { code: -32000, message: "Server error" },
 } as const;
 
-/**
- * Thrown if a call fails with a JSON-RPC error. The error's field `data` contains the exception's message.
- */
+/** Thrown if a call fails with a JSON-RPC error. The error's field `data` contains the exception's message. */
 export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 

@@ -90,8 +90,7 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // A block's canonical commit is in the next block. The latest block's commit is therefore not canonical
-      // yet.
+      // A block's canonical commit is in the next block. The latest block's commit is therefore not canonical yet.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
@@ -180,8 +179,8 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
 }
 
 /**
- * Formats the `round_state` that `consensus_state` returns. It never contains votes, because all validators
- * vote in a single step.
+ * Formats the `round_state` that `consensus_state` returns. It never contains votes, because all validators vote in a single
+ * step.
  */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
@@ -275,10 +274,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
 /** Maximum length of a page of search results, in characters. A search fails if its page is longer. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/**
- * Formats a page of search results. Pauses between items, because it may take seconds to format large
- * transactions.
- */
+/** Formats a page of search results. Pauses between items, because it may take seconds to format large transactions. */
 async function printPage<T>(
   name: string,
   { items, total }: nodeView.SearchPage<T>,

@@ -11,9 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * CometBFT's default limits for clients and subscriptions. CometBFT buffers 200 events per subscription. This
- * node instead keeps one log of pending events for all subscriptions, with space for two full blocks from the
- * largest mempool.
+ * CometBFT's default limits for clients and subscriptions. CometBFT buffers 200 events per subscription. This node instead
+ * keeps one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -85,10 +84,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     const isBehind = client.subscriptions.size > 0 && client.next < log.end();
     if (isBehind && client.outlet.isReady()) turns.add(client);
   };
-  /**
-   * Gives clients turns in round-robin order, so that a client with few events does not wait for a client
-   * with many events.
-   */
+  /** Gives clients turns in round-robin order, so that a client with few events does not wait for a client with many events. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
     // Clients added again during this loop get another turn, because iterating over a Set visits new elements.
@@ -185,8 +181,8 @@ function notificationHead(id: RpcId, query: string): Uint8Array {
 }
 
 /**
- * Cancels a slow client's subscriptions. Like CometBFT, does not drop individual events, so that the client
- * learns that it has missed events and can subscribe again.
+ * Cancels a slow client's subscriptions. Like CometBFT, does not drop individual events, so that the client learns that it has
+ * missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";

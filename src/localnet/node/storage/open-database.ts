@@ -21,10 +21,9 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the
- * directory if necessary, and locks it until `close`. Throws `NodeError` `home-in-use` if another process has
- * locked the home. Throws `NodeError` `home-unusable` if the directory cannot be created or this version
- * cannot open `node.db`.
+ * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
+ * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home. Throws `NodeError`
+ * `home-unusable` if the directory cannot be created or this version cannot open `node.db`.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -61,8 +60,7 @@ export function openSnapshot(home: string): OpenDatabase {
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // Read once, because BEGIN alone does not take a snapshot. All later reads in this transaction see the
-    // same state.
+    // Read once, because BEGIN alone does not take a snapshot. All later reads in this transaction see the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {
@@ -190,8 +188,8 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 function prepareDatabase(database: Database.Database): void {
   // With WAL, a commit appends to a single file, and readers in other processes do not block it.
   database.pragma("journal_mode = WAL");
-  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block. With NORMAL, blocks
-  // that clients have already read could be lost in a power failure.
+  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block. With NORMAL, blocks that clients have
+  // already read could be lost in a power failure.
   database.pragma("synchronous = FULL");
   // Read integers as bigint, because all heights are bigint.
   database.defaultSafeIntegers(true);

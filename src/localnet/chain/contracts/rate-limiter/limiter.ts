@@ -36,8 +36,8 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 }
 
 /**
- * Throws if the denomination may not be sent over the channel. As in the reference contract, the denomination
- * in the packet is looked up, so a voucher's restriction must be stored under its full trace.
+ * Throws if the denomination may not be sent over the channel. As in the reference contract, the denomination in the packet is
+ * looked up, so a voucher's restriction must be stored under its full trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -86,10 +86,7 @@ function readLimits(
   return { any, own, isLimited: any.length + own.length > 0 };
 }
 
-/**
- * Saves the quotas for the path and for the channel `any`. As in the reference contract, an empty list is
- * saved, too.
- */
+/** Saves the quotas for the path and for the channel `any`. As in the reference contract, an empty list is saved, too. */
 function saveLimits({ storage }: wasm.ContractScope, path: Path, { any, own }: PathLimits): void {
   limitsOf({ ...path, channel: ANY_CHANNEL }).set(storage, any);
   limitsOf(path).set(storage, own);
@@ -125,14 +122,11 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
   return Object.entries(values).map(([key, value]) => ({ key: `${quota.name}_${key}`, value }));
 }
 
-/**
- * Channel name that means all channels. A quota for this channel name counts the transfers on every channel.
- */
+/** Channel name that means all channels. A quota for this channel name counts the transfers on every channel. */
 const ANY_CHANNEL = "any";
 
-// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each
-// preceded by their length. The keys are the same as in the deployed contract, so raw queries for the
-// deployed contract work here, too.
+// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each preceded by their
+// length. The keys are the same as in the deployed contract, so raw queries for the deployed contract work here, too.
 
 /** Encodes a map's namespace, preceded by its length (2 bytes, big-endian). */
 function namespace(name: string): Uint8Array {
@@ -188,8 +182,8 @@ export function rolesOf(account: string): Entry<readonly string[]> {
 }
 
 /**
- * Returns the store entry with the channels over which a denomination may be sent. If the list is empty or
- * not stored, all channels are allowed.
+ * Returns the store entry with the channels over which a denomination may be sent. If the list is empty or not stored, all
+ * channels are allowed.
  */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));

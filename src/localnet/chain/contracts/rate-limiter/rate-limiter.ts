@@ -11,9 +11,9 @@ import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
 const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send: "fields" } as const;
 
 /**
- * The reference rate limiter for IBC transfers. Each quota applies to a channel and denomination, and limits
- * the flow within a window to a percentage of the supply. Messages, arithmetic and error messages match the
- * contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
+ * The reference rate limiter for IBC transfers. Each quota applies to a channel and denomination, and limits the flow within a
+ * window to a percentage of the supply. Messages, arithmetic and error messages match the contract on the deployed chain. The
+ * `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: wasm.ContractCode = {
   name: "rate-limiter",
@@ -117,10 +117,7 @@ function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.Contra
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
-/**
- * Checks the sender's role. Then runs the message immediately or, if the sender has a delay, queues the
- * message.
- */
+/** Checks the sender's role. Then runs the message immediately or, if the sender has a delay, queues the message. */
 function execute(
   scope: wasm.ContractScope,
   { sender }: wasm.Caller,
@@ -316,9 +313,9 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Selects the queued messages with the given ids or, without ids, the first `count` messages. Runs each
- * selected message whose delay has passed. A message that is not yet due moves to the end of the queue. A
- * message that fails is dropped, as in the reference contract.
+ * Selects the queued messages with the given ids or, without ids, the first `count` messages. Runs each selected message whose
+ * delay has passed. A message that is not yet due moves to the end of the queue. A message that fails is dropped, as in the
+ * reference contract.
  */
 function processMessages(
   scope: wasm.ContractScope,

@@ -59,10 +59,7 @@ export function createAdminModule(
   };
 }
 
-/**
- * Stores the admins and sets the first proposal id. Throws `GenesisError` if an admin is invalid or listed
- * twice.
- */
+/** Stores the admins and sets the first proposal id. Throws `GenesisError` if an admin is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const given = SCHEMA.read(json)?.admins ?? [];
   nextProposalId.set(context, 1n);
@@ -139,8 +136,8 @@ function handlerOf(
 }
 
 /**
- * Messages that a proposal may contain in addition to `MsgUpdateParams`: the deployed chain's list, without
- * modules that this chain lacks.
+ * Messages that a proposal may contain in addition to `MsgUpdateParams`: the deployed chain's list, without modules that this
+ * chain lacks.
  */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",

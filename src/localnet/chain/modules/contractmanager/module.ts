@@ -57,8 +57,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure: repeats a failed contract call with the transaction's gas. If the call succeeds,
- * removes the stored failure. Only the contract whose call failed may send this message.
+ * MsgResubmitFailure: repeats a failed contract call with the transaction's gas. If the call succeeds, removes the stored
+ * failure. Only the contract whose call failed may send this message.
  */
 function resubmitFailure(
   context: Context,
@@ -107,8 +107,8 @@ function runResubmission(
 }
 
 /**
- * Reads a failure with the query handler. Therefore, the error text for a missing failure is that of a gRPC
- * status instead of a registered error.
+ * Reads a failure with the query handler. Therefore, the error text for a missing failure is that of a gRPC status instead of a
+ * registered error.
  */
 function requireFailure(
   context: Context,

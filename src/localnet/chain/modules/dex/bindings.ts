@@ -29,10 +29,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/**
- * Creates a function that converts a contract's message and runs the result with the contract as the
- * message's creator.
- */
+/** Creates a function that converts a contract's message and runs the result with the contract as the message's creator. */
 function binding<Message, Response>(
   method: {
     readonly typeUrl: string;
@@ -54,8 +51,7 @@ function binding<Message, Response>(
 }
 
 /**
- * Conversions for the two messages that cancel a limit order or withdraw from it. Both responses contain the
- * coins paid out.
+ * Conversions for the two messages that cancel a limit order or withdraw from it. Both responses contain the coins paid out.
  */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
@@ -66,8 +62,8 @@ const OF_TRANCHE = {
 };
 
 /**
- * Bindings, keyed by the field name under `dex`. As in Go, if a message sets several fields, only the first
- * field in this order is used.
+ * Bindings, keyed by the field name under `dex`. As in Go, if a message sets several fields, only the first field in this order
+ * is used.
  */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {

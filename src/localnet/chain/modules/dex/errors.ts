@@ -115,8 +115,8 @@ export const ErrTrancheKeyInUse = dexError(
 );
 
 /**
- * Creates the error for a panic in a Go message handler. The SDK recovers from the panic, and the transaction
- * fails with sdk/111222.
+ * Creates the error for a panic in a Go message handler. The SDK recovers from the panic, and the transaction fails with
+ * sdk/111222.
  */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");

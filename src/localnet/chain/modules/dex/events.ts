@@ -32,9 +32,7 @@ export interface Parties {
   readonly receiver: string;
 }
 
-/**
- * The result of one deposited position. The creator pays `amountsIn`, and the reserves grow by `deposited`.
- */
+/** The result of one deposited position. The creator pays `amountsIn`, and the reserves grow by `deposited`. */
 export interface DepositFacts extends types.PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
@@ -92,10 +90,7 @@ export interface OrderFacts {
   readonly swapped: SwapAmounts;
 }
 
-/**
- * Creates the event for a placed limit order. `ExpirationTime` is an RFC 3339 time, or empty if the order
- * does not expire.
- */
+/** Creates the event for a placed limit order. `ExpirationTime` is an RFC 3339 time, or empty if the order does not expire. */
 export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -154,9 +149,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * Creates the event for a cancelled limit order. `AmountIn` is the maker amount paid back, and `AmountOut` is
- * the taker amount paid out. In the deployed module, `AmountOut` lists both coins, and there is no
- * `AmountIn`.
+ * Creates the event for a cancelled limit order. `AmountIn` is the maker amount paid back, and `AmountOut` is the taker amount
+ * paid out. In the deployed module, `AmountOut` lists both coins, and there is no `AmountIn`.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -210,8 +204,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each
-// step is an allocation. Events already cause many of a message's allocations.
+// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each step is an
+// allocation. Events already cause many of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
@@ -222,8 +216,8 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 /**
- * Returns the attributes that every update event of a pair's side needs. They are cached on the side's id
- * object, which all records of the side share.
+ * Returns the attributes that every update event of a pair's side needs. They are cached on the side's id object, which all
+ * records of the side share.
  */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
@@ -243,10 +237,7 @@ export interface SwapAmounts {
   readonly amountOut: bigint;
 }
 
-/**
- * The values of a saved record that an update event reports. `identity` distinguishes records at the same
- * tick.
- */
+/** The values of a saved record that an update event reports. `identity` distinguishes records at the same tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -309,8 +300,8 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
 }
 
 /**
- * Creates the event that reports the gas used by a swap. The event type is the chain's name, as for {@link
- * totalWithdrawn} and {@link tickCount}.
+ * Creates the event that reports the gas used by a swap. The event type is the chain's name, as for {@link totalWithdrawn} and
+ * {@link tickCount}.
  */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };

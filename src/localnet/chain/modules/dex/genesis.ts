@@ -25,10 +25,9 @@ import { placeLimitOrder } from "./limit-orders.ts";
 const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /**
- * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. If an
- * active tranche's expiration is missing from `limit_order_expiration_list`, creates the expiration. Ignores
- * `deposit_record_list` and `pool_list`, because both can be derived from the balances and the other lists.
- * Throws `GenesisError`.
+ * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. If an active tranche's
+ * expiration is missing from `limit_order_expiration_list`, creates the expiration. Ignores `deposit_record_list` and
+ * `pool_list`, because both can be derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
@@ -36,8 +35,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   const ticks = readTicks(state);
   validate(params, ticks, state, bech32Prefix);
   store.poolCount.set(context, state.poolCount);
-  // Do not store 0, because the deployed chain's genesis has no tranche count and reading a missing count
-  // consumes less gas.
+  // Do not store 0, because the deployed chain's genesis has no tranche count and reading a missing count consumes less gas.
   if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
   for (const tick of ticks) initTick(context, tick);
@@ -67,10 +65,7 @@ function initTick(context: Context, tick: types.TickLiquidity): void {
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: types.trancheRef(key) });
 }
 
-/**
- * Validates a genesis state with the checks and error texts of x/dex, in the same order. Throws
- * `GenesisError`.
- */
+/** Validates a genesis state with the checks and error texts of x/dex, in the same order. Throws `GenesisError`. */
 function validate(
   params: Params,
   ticks: readonly types.TickLiquidity[],
@@ -136,9 +131,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/**
- * Genesis fields that the deployed module does not have. Their values can be derived from the other fields.
- */
+/** Genesis fields that the deployed module does not have. Their values can be derived from the other fields. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 /** Returns a deposit record for each holder of a pool's shares, in address order. */
@@ -159,9 +152,7 @@ interface SeedBalance {
   readonly coins: readonly Coin[];
 }
 
-/**
- * Options of {@link seedDex}, such as the initial balances and the messages to run before the first block.
- */
+/** Options of {@link seedDex}, such as the initial balances and the messages to run before the first block. */
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;

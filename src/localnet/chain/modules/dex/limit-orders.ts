@@ -21,8 +21,7 @@ import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 const EXPIRING_ORDER_GAS = 10_000n;
 
 /**
- * A limit order's tick and price limits. `price` is the tick's price, in units of the input token per unit of
- * the output token.
+ * A limit order's tick and price limits. `price` is the tick's price, in units of the input token per unit of the output token.
  */
 interface Limit {
   readonly tick: bigint;
@@ -32,8 +31,8 @@ interface Limit {
 }
 
 /**
- * MsgPlaceLimitOrder: swaps against the book up to the price limit. If the order is a maker order, places the
- * remainder on the book.
+ * MsgPlaceLimitOrder: swaps against the book up to the price limit. If the order is a maker order, places the remainder on the
+ * book.
  */
 export function placeLimitOrder(
   context: Context,
@@ -69,8 +68,8 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
 }
 
 /**
- * Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages"), or
- * to the tick's price in the deployed module.
+ * Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages"), or to the tick's price
+ * in the deployed module.
  */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
@@ -108,10 +107,7 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/**
- * Throws if an order's average price is too low. The remainder that is placed on the book is valued at the
- * tick's price.
- */
+/** Throws if an order's average price is too low. The remainder that is placed on the book is valued at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
   const average = decimal.quoPrecInt(
@@ -158,8 +154,8 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
 }
 
 /**
- * Returns an order's tranche. An order that expires gets a new tranche. Any other order can join an existing
- * tranche from which no taker has bought yet.
+ * Returns an order's tranche. An order that expires gets a new tranche. Any other order can join an existing tranche from which
+ * no taker has bought yet.
  */
 function trancheFor(
   context: Context,
@@ -193,8 +189,8 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
 }
 
 /**
- * Counts a JIT order. Throws dex/1156 if the block's count equals the limit. As in the deployed module, a
- * count that already exceeds the limit is accepted, which can happen if the limit was lowered.
+ * Counts a JIT order. Throws dex/1156 if the block's count equals the limit. As in the deployed module, a count that already
+ * exceeds the limit is accepted, which can happen if the limit was lowered.
  */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
@@ -226,8 +222,7 @@ function transferCoins(
 }
 
 /**
- * MsgWithdrawFilledLimitOrder: pays out the filled part of an order and, if the tranche is inactive, the
- * unfilled part as well.
+ * MsgWithdrawFilledLimitOrder: pays out the filled part of an order and, if the tranche is inactive, the unfilled part as well.
  */
 export function withdrawFilled(
   context: Context,
@@ -250,8 +245,8 @@ export function withdrawFilled(
 }
 
 /**
- * Withdraws an order's filled part. If the tranche is inactive, withdraws the unfilled part as well, and
- * closes the position even if dust remains.
+ * Withdraws an order's filled part. If the tranche is inactive, withdraws the unfilled part as well, and closes the position
+ * even if dust remains.
  */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
@@ -298,9 +293,8 @@ export function cancelLimitOrder(
 }
 
 /**
- * Subtracts an order from its tranche's totals, as if the order had never been placed. Earlier withdrawals
- * are converted from shares to taker units, so the new taker total can be slightly too high or too low due to
- * rounding.
+ * Subtracts an order from its tranche's totals, as if the order had never been placed. Earlier withdrawals are converted from
+ * shares to taker units, so the new taker total can be slightly too high or too low due to rounding.
  */
 function removeOrder(
   tranche: types.Tranche,

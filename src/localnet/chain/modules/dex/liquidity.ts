@@ -34,10 +34,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/**
- * MsgDeposit: deposits the positions one by one, and discards a failed position's writes (dex.md, "Messages",
- * rule 1).
- */
+/** MsgDeposit: deposits the positions one by one, and discards a failed position's writes (dex.md, "Messages", rule 1). */
 export function deposit(
   context: Context,
   request: DepositRequest,
@@ -65,9 +62,8 @@ export function deposit(
 }
 
 /**
- * Returns whether a failed position fails the message. If the position is behind enemy lines (see {@link
- * isBehindEnemyLines}), the option `failTxOnBel` decides. Any other failure fails the message only in the
- * deployed module.
+ * Returns whether a failed position fails the message. If the position is behind enemy lines (see {@link isBehindEnemyLines}),
+ * the option `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
  */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
@@ -110,8 +106,8 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // If a swap changed the offered amounts, throw to undo the swap. The deployed chain does not undo such a
-    // swap. If nothing was swapped, keep the events.
+    // If a swap changed the offered amounts, throw to undo the swap. The deployed chain does not undo such a swap. If nothing
+    // was swapped, keep the events.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -169,8 +165,8 @@ function tickOf(record: types.TickLiquidity): bigint {
 }
 
 /**
- * Charges the creator for each token, then mints the shares and sends them to the receiver. Calls the bank
- * even if there are no shares.
+ * Charges the creator for each token, then mints the shares and sends them to the receiver. Calls the bank even if there are no
+ * shares.
  */
 function transferCoins(
   context: Context,
@@ -219,8 +215,8 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's
-  // tick is no better than the deposit.
+  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's tick is no better
+  // than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -243,8 +239,8 @@ function requireWithinSlop(
 }
 
 /**
- * Returns the amounts to pay and to deposit after one token was swapped. If the remainder of this token is
- * too small to buy anything, the creator does not pay the remainder.
+ * Returns the amounts to pay and to deposit after one token was swapped. If the remainder of this token is too small to buy
+ * anything, the creator does not pay the remainder.
  */
 function afterSwap(
   amounts: pools.Amounts,
@@ -258,10 +254,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/**
- * Like {@link calcPrice}, but throws the error for a Go panic if the tick is too low, because the deployed
- * module panics.
- */
+/** Like {@link calcPrice}, but throws the error for a Go panic if the tick is too low, because the deployed module panics. */
 function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);

@@ -30,10 +30,7 @@ interface PositionsRequest<Entry> {
 
 export type DepositRequest = PositionsRequest<DepositEntry>;
 
-/**
- * Validates a MsgDeposit without reading the state. The checks run in the same order as in the deployed
- * module.
- */
+/** Validates a MsgDeposit without reading the state. The checks run in the same order as in the deployed module. */
 export function parseDeposit(message: tx.MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
   const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
@@ -70,10 +67,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/**
- * One position in a withdrawal. The sign of its tick depends on the order in which the message lists the
- * tokens.
- */
+/** One position in a withdrawal. The sign of its tick depends on the order in which the message lists the tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -82,10 +76,7 @@ export interface WithdrawalEntry {
 
 export type WithdrawalRequest = PositionsRequest<WithdrawalEntry>;
 
-/**
- * Validates a MsgWithdrawal without reading the state. The checks run in the same order as in the deployed
- * module.
- */
+/** Validates a MsgWithdrawal without reading the state. The checks run in the same order as in the deployed module. */
 export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
   const shares = sharesToRemove.map(parseWireInt);
@@ -123,10 +114,7 @@ export function isTakerOnly(orderType: tx.LimitOrderType): boolean {
   return orderType === tx.LimitOrderType.FILL_OR_KILL || orderType === tx.LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
 
-/**
- * Validates a MsgPlaceLimitOrder without reading the state. The checks run in the same order as in the
- * deployed module.
- */
+/** Validates a MsgPlaceLimitOrder without reading the state. The checks run in the same order as in the deployed module. */
 export function parsePlaceLimitOrder(message: tx.MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
   const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
   const request: OrderRequest = {
@@ -195,10 +183,7 @@ export interface MultiHopRequest {
   readonly pickBestRoute: boolean;
 }
 
-/**
- * Validates a MsgMultiHopSwap without reading the state. The checks run in the same order as in the deployed
- * module.
- */
+/** Validates a MsgMultiHopSwap without reading the state. The checks run in the same order as in the deployed module. */
 export function parseMultiHopSwap(message: tx.MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
   const amountIn = parseWireInt(message.amountIn);
@@ -226,8 +211,8 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 const MIN_DENOM_LENGTH = 2;
 
 /**
- * Checks each hop of a route. As in the deployed module, each hop must have at least two characters, but a
- * route can have fewer than two hops.
+ * Checks each hop of a route. As in the deployed module, each hop must have at least two characters, but a route can have fewer
+ * than two hops.
  */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
@@ -263,10 +248,7 @@ function checkAddress(text: string, role: string, bech32Prefix: string): void {
 
 type NamedDenom = readonly [denom: string, words: string];
 
-/**
- * Throws unless the two tokens are valid, different denominations. `words` and `equalText` are Go's error
- * texts.
- */
+/** Throws unless the two tokens are valid, different denominations. `words` and `equalText` are Go's error texts. */
 function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
   for (const [denom, words] of [first, second])
     if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
@@ -284,14 +266,14 @@ function parseDecimal(text: string): PrecDec {
 }
 
 /**
- * Matches unsigned numbers without leading zeros. They are valid both as integers and as 27-digit decimals,
- * so they need no further check.
+ * Matches unsigned numbers without leading zeros. They are valid both as integers and as 27-digit decimals, so they need no
+ * further check.
  */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
 /**
- * Checks the integers that a message contains as text, as Go does while decoding the message. Throws a plain
- * error with Go's text.
+ * Checks the integers that a message contains as text, as Go does while decoding the message. Throws a plain error with Go's
+ * text.
  */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);

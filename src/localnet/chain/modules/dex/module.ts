@@ -40,14 +40,13 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 }
 
 /**
- * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when
- * the gas allowance is used up. Within the same second, expirations are sorted by tranche key instead of
- * time. The purge can therefore stop at an order that has not expired and miss an expired order that follows.
+ * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when the gas allowance
+ * is used up. Within the same second, expirations are sorted by tranche key instead of time. The purge can therefore stop at an
+ * order that has not expired and miss an expired order that follows.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
-  // Measure the gas from here, because the allowance covers reading the parameters, but not creating the
-  // iterator.
+  // Measure the gas from here, because the allowance covers reading the parameters, but not creating the iterator.
   let at = walk.next();
   const opened = context.gas.used();
   const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
@@ -77,8 +76,8 @@ function purgeJitOrders(context: Context, chainName: string): void {
 }
 
 /**
- * Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until its owners
- * withdraw or cancel their orders.
+ * Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until its owners withdraw or cancel their
+ * orders.
  */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
@@ -140,9 +139,9 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks the numbers that the message contains as text,
- * in field order, and throws a plain error for a malformed number. Go parses these numbers while decoding the
- * transaction, so CheckTx already rejects malformed numbers.
+ * Creates a handler for a user message. `checkDecoded` checks the numbers that the message contains as text, in field order,
+ * and throws a plain error for a malformed number. Go parses these numbers while decoding the transaction, so CheckTx already
+ * rejects malformed numbers.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -196,10 +195,7 @@ function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/**
- * Simulates a limit order. Unlike in the message's response, `coinIn` contains the denomination even if
- * nothing is charged.
- */
+/** Simulates a limit order. Unlike in the message's response, `coinIn` contains the denomination even if nothing is charged. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -212,8 +208,8 @@ function simulateOrder(
 /** A query that runs a message and discards its state changes. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
   /**
-   * True if the message uses its creator's shares or orders. The simulation then runs with the given creator
-   * instead of the dummy address.
+   * True if the message uses its creator's shares or orders. The simulation then runs with the given creator instead of the
+   * dummy address.
    */
   readonly isOfOwner?: boolean;
 }

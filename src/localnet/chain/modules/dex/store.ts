@@ -72,8 +72,8 @@ export function* activeTranchesAtTick(
 }
 
 /**
- * Iterates over a snapshot of the records from which a taker can buy, by ascending tick. At the same tick,
- * pools (ordered by fee) come before tranches (ordered by key).
+ * Iterates over a snapshot of the records from which a taker can buy, by ascending tick. At the same tick, pools (ordered by
+ * fee) come before tranches (ordered by key).
  */
 export function ticksOfSide(
   context: Context,
@@ -169,8 +169,8 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 }
 
 /**
- * Assigns a tranche key. The specification's keys (`t||N`) have the same length and sort order as the
- * deployed module's keys (`tk-N`). As in Go, the tranche count is read twice, because each read consumes gas.
+ * Assigns a tranche key. The specification's keys (`t||N`) have the same length and sort order as the deployed module's keys
+ * (`tk-N`). As in Go, the tranche count is read twice, because each read consumes gas.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);

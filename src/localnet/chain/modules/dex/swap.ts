@@ -23,8 +23,8 @@ interface SwapRequest {
 }
 
 /**
- * A swap's result. `filled` is true if the remaining input is too small to buy anything, or if the maximum
- * output has been reached.
+ * A swap's result. `filled` is true if the remaining input is too small to buy anything, or if the maximum output has been
+ * reached.
  */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
@@ -36,9 +36,9 @@ type Liquidity =
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first, and emits an event with the gas used. The deployed module swaps
- * in a cache context, but always writes the changes back. This function needs no cache context, because the
- * writes of a failed message or route are discarded anyway.
+ * Swaps against the book, best price first, and emits an event with the gas used. The deployed module swaps in a cache context,
+ * but always writes the changes back. This function needs no cache context, because the writes of a failed message or route are
+ * discarded anyway.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -71,8 +71,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over a snapshot of the liquidity from which a taker can buy. Advances the store's iterator before
- * yielding a record, because the deployed module also pays an iteration's gas before it uses the record.
+ * Iterates over a snapshot of the liquidity from which a taker can buy. Advances the store's iterator before yielding a record,
+ * because the deployed module also pays an iteration's gas before it uses the record.
  */
 function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -107,8 +107,7 @@ interface Remaining {
 function take(context: Context, chainName: string, liquidity: Liquidity, want: Remaining): SwapAmounts {
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
-  // Round the output down and the input up. Both roundings favour the maker, so repeated trades cannot drain
-  // a record.
+  // Round the output down and the input up. Both roundings favour the maker, so repeated trades cannot drain a record.
   const affordable = minInt(
     reserves,
     decimal.truncatePrec(decimal.quoPrec(decimal.precFromInt(want.remaining), price)),
@@ -179,10 +178,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/**
- * Simulates MsgMultiHopSwap. Nothing is paid out, so a route with only one token can succeed with an empty
- * output coin.
- */
+/** Simulates MsgMultiHopSwap. Nothing is paid out, so a route with only one token can succeed with an empty output coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -206,8 +202,7 @@ function chooseRoute(
 interface RouteScope {
   readonly request: MultiHopRequest;
   /**
-   * Route prefixes for whose last swap gas has already been charged. A later route with the same prefix is
-   * not charged again.
+   * Route prefixes for whose last swap gas has already been charged. A later route with the same prefix is not charged again.
    */
   readonly paid: Set<string>;
 }
@@ -223,10 +218,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/**
- * Runs every route without keeping its writes, then executes the best route without charging its gas a second
- * time.
- */
+/** Runs every route without keeping its writes, then executes the best route without charging its gas a second time. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   const scope = { request, paid: new Set<string>() };
@@ -251,8 +243,8 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
 }
 
 /**
- * Creates the error thrown if all routes fail. The error does not have code 1141, because the deployed module
- * joins the errors with Go's `errors.Join`, which drops the code.
+ * Creates the error thrown if all routes fail. The error does not have code 1141, because the deployed module joins the errors
+ * with Go's `errors.Join`, which drops the code.
  */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
@@ -262,8 +254,8 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
 }
 
 /**
- * Returns the coin that a route pays out. Throws for a route with only one token, because Go panics with a
- * nil pointer dereference.
+ * Returns the coin that a route pays out. Throws for a route with only one token, because Go panics with a nil pointer
+ * dereference.
  */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
@@ -271,8 +263,8 @@ function outOf({ out }: RouteResult): Coin {
 }
 
 /**
- * Swaps along a route. Throws dex/1154 if the exit limit price cannot be reached, and dex/1164 if a pair has
- * too little liquidity.
+ * Swaps along a route. Throws dex/1154 if the exit limit price cannot be reached, and dex/1164 if a pair has too little
+ * liquidity.
  */
 function runRoute(
   context: Context,

@@ -20,8 +20,8 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 }
 
 /**
- * Returns whether an expiration time has passed. An order is valid while block time <= expiration_time (spec
- * 001). In the deployed module, an order is valid only while block time < expiration_time.
+ * Returns whether an expiration time has passed. An order is valid while block time <= expiration_time (spec 001). In the
+ * deployed module, an order is valid only while block time < expiration_time.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
@@ -102,10 +102,7 @@ export function countTranche(
   context.emit(events.tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/**
- * Calculates how much of the filled part a user can still withdraw, as shares and as an amount of the taker's
- * token.
- */
+/** Calculates how much of the filled part a user can still withdraw, as shares and as an amount of the taker's token. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   const unclaimed = decimal.subPrec(
     decimal.mulPrecInt(filledRatio(tranche), user.sharesOwned),
@@ -123,8 +120,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
-  // Due to rounding, the calculated filled amount can exceed the tranche's total. In this case, there is
-  // nothing to refund.
+  // Due to rounding, the calculated filled amount can exceed the tranche's total. In this case, there is nothing to refund.
   if (unfilled <= 0n) return 0n;
   return decimal.truncatePrec(decimal.quoPrecInt(decimal.mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }

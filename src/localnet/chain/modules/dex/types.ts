@@ -65,8 +65,7 @@ export interface Tranche {
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
   /**
-   * Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time. If undefined, the tranche
-   * does not expire.
+   * Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time. If undefined, the tranche does not expire.
    */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
@@ -97,8 +96,8 @@ export interface Expiration {
 export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
 /**
- * The bank methods that the dex uses. Payments throw `ModuleError` if the payer has insufficient funds or the
- * recipient is blocked.
+ * The bank methods that the dex uses. Payments throw `ModuleError` if the payer has insufficient funds or the recipient is
+ * blocked.
  */
 export type DexBank = Pick<
   BankKeeper,
@@ -152,8 +151,8 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
 }
 
 /**
- * Encodes a tick so that the keys sort numerically: one sign byte, followed by the tick in two's complement
- * (8 bytes, big-endian).
+ * Encodes a tick so that the keys sort numerically: one sign byte, followed by the tick in two's complement (8 bytes,
+ * big-endian).
  */
 function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
@@ -182,8 +181,8 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
 });
 
 /**
- * Returns the part that all keys of one side have in common, without the store prefix. Callers must not
- * modify the shared array.
+ * Returns the part that all keys of one side have in common, without the store prefix. Callers must not modify the shared
+ * array.
  */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
@@ -201,8 +200,8 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
 }
 
 /**
- * Returns the complete store key of a pool side, cached on the key object that all versions of the side
- * share. Callers must not modify the array.
+ * Returns the complete store key of a pool side, cached on the key object that all versions of the side share. Callers must not
+ * modify the array.
  */
 export const poolReservesPath = cachedOn("path of a side", (key: PoolReservesKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key))),
@@ -213,10 +212,7 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/**
- * Returns the complete store key of an active tranche, cached on the key object. Callers must not modify the
- * cached array.
- */
+/** Returns the complete store key of an active tranche, cached on the key object. Callers must not modify the cached array. */
 export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, trancheRef(key))),
 );
@@ -243,10 +239,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/**
- * The last key returned by {@link trancheUserPath}, cached because a message reads a user's position and then
- * writes it.
- */
+/** The last key returned by {@link trancheUserPath}, cached because a message reads a user's position and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
 /** Returns the complete key of a user's position in a tranche. Callers must not modify the cached array. */
@@ -293,17 +286,14 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
 });
 
 /**
- * Formats the whole seconds of a time in base 36, preceded by the number of digits. Go's zero time (year 1)
- * is formatted as "10".
+ * Formats the whole seconds of a time in base 36, preceded by the number of digits. Go's zero time (year 1) is formatted as
+ * "10".
  */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }
 
-/**
- * Formats a number in base 36, preceded by its number of digits in base 36, so that the strings sort
- * numerically.
- */
+/** Formats a number in base 36, preceded by its number of digits in base 36, so that the strings sort numerically. */
 export function sortableNumber(value: bigint): string {
   const digits = value.toString(36);
   return `${digits.length.toString(36)}${digits}`;

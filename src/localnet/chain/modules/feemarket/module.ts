@@ -44,10 +44,7 @@ export const storedParams = collections.createRequiredItem(
   ),
 );
 
-/**
- * Returns the first invalid field and the reason, or undefined if all fields are valid. The checks, their
- * order and their error texts match Go.
- */
+/** Returns the first invalid field and the reason, or undefined if all are valid. The checks and their order match Go. */
 export function findParamsError(
   params: market.Params,
 ): { readonly field: string; readonly text: string } | undefined {
@@ -120,8 +117,8 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
 const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default,
- * the initial gas price is the minimum gas price.
+ * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the initial gas
+ * price is the minimum gas price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = SCHEMA.read(json);
@@ -167,14 +164,14 @@ interface FeeDeps {
 const FEE_COLLECTOR = "fee_collector";
 
 /**
- * Creates the ante step that checks the offered fee against the price of the gas limit and moves the entire
- * offer into escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). At this time, the messages' gas usage is
- * unknown, so the post step splits the offer into fee and tip.
+ * Creates the ante step that checks the offered fee against the price of the gas limit and moves the entire offer into escrow
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). At this time, the messages' gas usage is unknown, so the post step splits the
+ * offer into fee and tip.
  *
  * Like Go, reads the gas price again at the end, because each read consumes gas.
  *
- * If the fee market is disabled, {@link deductFee} takes the fee as in the SDK. `minGasPrices` are the node's
- * minimum prices, which only its mempool enforces.
+ * If the fee market is disabled, {@link deductFee} takes the fee as in the SDK. `minGasPrices` are the node's minimum prices,
+ * which only its mempool enforces.
  */
 function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -186,8 +183,7 @@ function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): A
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // A simulated transaction may offer less than the price, because clients simulate before they know the
-    // fee.
+    // A simulated transaction may offer less than the price, because clients simulate before they know the fee.
     if (!isSimulation) {
       const used = context.gas.used();
       errors.wrapErrors("error checking fee", () =>
@@ -264,8 +260,8 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
 }
 
 /**
- * Rejects a fee grant, because this chain has no fee grants. The error text is Go's text for a missing grant,
- * which contains the addresses as raw bytes.
+ * Rejects a fee grant, because this chain has no fee grants. The error text is Go's text for a missing grant, which contains
+ * the addresses as raw bytes.
  */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
@@ -273,8 +269,8 @@ function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
 }
 
 /**
- * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction
- * usually offers no fee, so the payouts would move no coins and consume too little gas.
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually offers no fee,
+ * so the payouts would move no coins and consume too little gas.
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
@@ -296,8 +292,7 @@ function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read the gas usage before the payouts, because the block's total does not include gas used by the
-    // payouts.
+    // Read the gas usage before the payouts, because the block's total does not include gas used by the payouts.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
@@ -348,10 +343,7 @@ export const storedState = collections.createRequiredItem(
     collections.mappedCodec(collections.messageCodec(WireState), market.fromWire, market.toWire),
   ),
 );
-/**
- * Height up to which no fee is charged, stored as decimal text. The value -1 means that fees are charged from
- * the first block.
- */
+/** Height up to which no fee is charged, as decimal text. The value -1 means that fees are charged from block 1. */
 export const enabledHeight = collections.createItem(MODULE_NAME, Uint8Array.of(3), collections.integerCodec);
 
 /** Price of one unit of gas in one denomination. */
@@ -362,8 +354,7 @@ export interface GasPrice {
 
 /** Returns the gas price in a denomination. Throws dynamicfees/1100 for any denomination other than the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
-  // Like Go, read the state before the parameters, because the order determines how much gas is used before a
-  // read fails.
+  // Like Go, read the state before the parameters, because the order determines how much gas is used before a read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };
@@ -375,8 +366,8 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The fee is the price of `gas.charged`. Throws sdk/13 if the offer is less
- * than the price of `gas.limit`. The error text contains `gas.used`.
+ * Splits an offer into fee and tip. The fee is the price of `gas.charged`. Throws sdk/13 if the offer is less than the price of
+ * `gas.limit`. The error text contains `gas.used`.
  */
 function splitFee(
   offered: money.Coin,

@@ -24,9 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/**
- * Creates the `gov` module. If the stakers approve a proposal, its messages run with the chain's authority.
- */
+/** Creates the `gov` module. If the stakers approve a proposal, its messages run with the chain's authority. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -116,8 +114,8 @@ function queryProposals(
 }
 
 /**
- * Returns all parameters in `params`. The response fields from earlier SDK releases are set only if
- * `params_type` requests them.
+ * Returns all parameters in `params`. The response fields from earlier SDK releases are set only if `params_type` requests
+ * them.
  */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
@@ -247,10 +245,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/**
- * Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point. The legacy weights have no
- * point.
- */
+/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point. The legacy weights have no point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

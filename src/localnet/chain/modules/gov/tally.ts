@@ -12,8 +12,8 @@ import { queueKey, moduleParams, ratioOf } from "./keys.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 /**
- * Deletes proposals that have not reached the minimum deposit by the end of their deposit period, and tallies
- * proposals whose voting period has ended.
+ * Deletes proposals that have not reached the minimum deposit by the end of their deposit period, and tallies proposals whose
+ * voting period has ended.
  */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
@@ -99,9 +99,9 @@ interface Tally {
 }
 
 /**
- * Counts the votes, weighted by stake. The delegations of a voter add weight to the voter's own vote. If a
- * delegator did not vote, the delegation adds weight to the bonded validator's vote, if any. If
- * `removesVotes` is true, deletes the counted votes.
+ * Counts the votes, weighted by stake. The delegations of a voter add weight to the voter's own vote. If a delegator did not
+ * vote, the delegation adds weight to the bonded validator's vote, if any. If `removesVotes` is true, deletes the counted
+ * votes.
  */
 export function tally(
   context: Context,

@@ -68,8 +68,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is
- * missing, Go panics. On this chain, the message fails with an error.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics. On
+ * this chain, the message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -181,9 +181,7 @@ const hookTypeCodec: Codec<number> = {
   decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
 };
 
-/**
- * Key prefix of the stored `HookSubscriptions`. The rest of each key is the hook type (4 bytes, big-endian).
- */
+/** Key prefix of the stored `HookSubscriptions`. The rest of each key is the hook type (4 bytes, big-endian). */
 const subscriptionsKey = utf8("subscriptions");
 const subscriptions = createMap(
   MODULE_NAME,
@@ -193,8 +191,8 @@ const subscriptions = createMap(
 );
 
 /**
- * Finds the subscriptions to a hook type. As in Go, checks whether the record exists before reading it,
- * because both accesses consume gas.
+ * Finds the subscriptions to a hook type. As in Go, checks whether the record exists before reading it, because both accesses
+ * consume gas.
  */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
@@ -210,9 +208,8 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 }
 
 /**
- * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and
- * transitions"). An existing subscription keeps its place in the call order. A new subscription is added at
- * the end.
+ * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
+ * subscription keeps its place in the call order. A new subscription is added at the end.
  */
 function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -232,8 +229,8 @@ function subscribe(context: Context, contract: string, hookType: HookType): void
 }
 
 /**
- * Removes a contract from a hook type's subscribers. If no contract is left, deletes the record. Otherwise,
- * writes the record even if it has not changed, as Go does.
+ * Removes a contract from a hook type's subscribers. If no contract is left, deletes the record. Otherwise, writes the record
+ * even if it has not changed, as Go does.
  */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
@@ -243,9 +240,7 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
   else setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/**
- * Common prefix of all hook type names. The rest of a name, in lower case, is the key in the sudo message.
- */
+/** Common prefix of all hook type names. The rest of a name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
 /** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws the contract's error. */
@@ -304,9 +299,9 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a
- * separate cache context or gas limit. The first error ends the loop and is rethrown with its codespace and
- * code. `body` is the JSON value in the sudo message.
+ * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a separate cache
+ * context or gas limit. The first error ends the loop and is rethrown with its codespace and code. `body` is the JSON value in
+ * the sudo message.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);

@@ -42,10 +42,7 @@ const ErrRateLimitExceeded = register(2, "rate limit exceeded");
 const ErrBadMessage = register(3, "bad message");
 const ErrContractError = register(4, "contract error");
 
-/**
- * Limit on the length of a packet's receiver. A packet is refused if its receiver has this many bytes or
- * more.
- */
+/** Limit on the length of a packet's receiver. A packet is refused if its receiver has this many bytes or more. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
@@ -59,10 +56,7 @@ function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.I
   };
 }
 
-/**
- * Wraps an application with the rate limiter, which checks received packets and is notified if a sent packet
- * fails.
- */
+/** Wraps an application with the rate limiter, which checks received packets and is notified if a sent packet fails. */
 function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCModule {
   return {
     ...inner,
@@ -133,8 +127,8 @@ function refuse(
 }
 
 /**
- * Returns the reason why a packet's receiver is invalid, or undefined if the receiver is valid. The receiver
- * is checked even if no contract is set.
+ * Returns the reason why a packet's receiver is invalid, or undefined if the receiver is valid. The receiver is checked even if
+ * no contract is set.
  */
 function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
@@ -190,9 +184,9 @@ function undo(
 }
 
 /**
- * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws
- * rate-limited-ibc/2 if the contract rejects the packet or fails for any reason. Throws an unregistered
- * `ModuleError` if the address or the data is invalid.
+ * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws rate-limited-ibc/2 if
+ * the contract rejects the packet or fails for any reason. Throws an unregistered `ModuleError` if the address or the data is
+ * invalid.
  */
 function checkLimits(
   context: Context,
@@ -209,8 +203,7 @@ function checkLimits(
 }
 
 /**
- * Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the
- * contract fails).
+ * Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the contract fails).
  */
 function undoSend(
   context: Context,

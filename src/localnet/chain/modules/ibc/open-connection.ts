@@ -30,8 +30,8 @@ const LEAF: ProofSpec["leafSpec"] = {
 };
 
 /**
- * Proof specs of an SDK chain: the first is for a store's IAVL tree, and the second is for the simple Merkle
- * tree over all store roots.
+ * Proof specs of an SDK chain: the first is for a store's IAVL tree, and the second is for the simple Merkle tree over all
+ * store roots.
  */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
@@ -97,9 +97,9 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`.
- * The counterparty's client and connection must have the same ids. This function replaces the handshake, so
- * the counterparty's genesis must also be built with this function.
+ * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
+ * client and connection must have the same ids. This function replaces the handshake, so the counterparty's genesis must also
+ * be built with this function.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

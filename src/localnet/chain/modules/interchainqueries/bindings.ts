@@ -38,10 +38,7 @@ export function createMessageBindings(keepers: Keepers): CustomMessageHandler {
   });
 }
 
-/**
- * Wraps an error twice with the same words, because Go's bindings have two layers and each layer wraps the
- * error.
- */
+/** Wraps an error twice with the same words, because Go's bindings have two layers and each layer wraps the error. */
 function wrapTwiceAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -81,8 +78,8 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
 }
 
 /**
- * Reads a KV query's list of keys. A null element becomes undefined, and the key check rejects it. The
- * deployed chain panics in this case.
+ * Reads a KV query's list of keys. A null element becomes undefined, and the key check rejects it. The deployed chain panics in
+ * this case.
  */
 function keyList(field: JsonField): KeyList {
   return field
@@ -95,8 +92,8 @@ function keyList(field: JsonField): KeyList {
 }
 
 /**
- * Handles a contract's `interchain_query_result`, `registered_interchain_query` or
- * `registered_interchain_queries`. Unlike in the REST API, integers are JSON numbers with all their digits.
+ * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in
+ * the REST API, integers are JSON numbers with all their digits.
  */
 export const queryBindings: CustomQueryHandler = customQueries(
   {
@@ -115,9 +112,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries filtered by owners and connection. An empty filter matches every query. Returns all matches.
- * With the `deployed` profile, returns only one page, like the gRPC query. Like the deployed binding, panics
- * if `pagination` is missing.
+ * Lists queries filtered by owners and connection. An empty filter matches every query. Returns all matches. With the
+ * `deployed` profile, returns only one page, like the gRPC query. Like the deployed binding, panics if `pagination` is missing.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -150,8 +146,8 @@ function pageOf(field: JsonField): PageRequest {
 }
 
 /**
- * Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members. The key and
- * value are always printed.
+ * Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members. The key and value are always
+ * printed.
  */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({

@@ -65,10 +65,7 @@ function valueError(value: goJson.GoJson): string | undefined {
   return isInt64(number) ? undefined : `value ${goJson.formatGoFloat(number)} can't be a decimal number`;
 }
 
-/**
- * Returns whether a float64 keeps its value when converted to int64, like Go's `value ==
- * float64(int64(value))`.
- */
+/** Returns whether a float64 keeps its value when converted to int64, like Go's `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -78,10 +75,7 @@ function operatorError(op: string): string | undefined {
   return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
 }
 
-/**
- * One condition of a filter, decoded but not validated. Missing members are empty or null, like Go's zero
- * values.
- */
+/** One condition of a filter, decoded but not validated. Missing members are empty or null, like Go's zero values. */
 interface FilterItem {
   readonly field: string;
   readonly op: string;
@@ -130,9 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses
- * a work list instead of recursion, because values can be nested 10,000 levels deep and recursion could
- * overflow the stack.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list
+ * instead of recursion, because values can be nested 10,000 levels deep and recursion could overflow the stack.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];
@@ -212,8 +205,8 @@ export function requireClientMessage(packed: Any | undefined): void {
 }
 
 /**
- * Checks that `next` directly follows `header`: its height, its validators and its last block id must match
- * `header`. Throws ErrInvalidHeader if `next` does not follow.
+ * Checks that `next` directly follows `header`: its height, its validators and its last block id must match `header`. Throws
+ * ErrInvalidHeader if `next` does not follow.
  */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);

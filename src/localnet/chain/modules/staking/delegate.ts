@@ -10,10 +10,7 @@ import * as stakingErrors from "./errors.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 
-/**
- * Source of a delegation's tokens: the delegator's account, or the staking pool for bonded or unbonded
- * tokens.
- */
+/** Source of a delegation's tokens: the delegator's account, or the staking pool for bonded or unbonded tokens. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
 /** Delegates tokens to a validator and returns the issued shares. Throws staking/34 for a validator with shares but no tokens. */
@@ -62,9 +59,9 @@ function moveTokens(
 }
 
 /**
- * Removes shares from a delegation and the corresponding tokens from the validator. Returns the number of
- * tokens, which stay in the pool. Jails the validator if its self-delegation falls below the operator's
- * minimum. Deletes an unbonded validator that has no shares left.
+ * Removes shares from a delegation and the corresponding tokens from the validator. Returns the number of tokens, which stay in
+ * the pool. Jails the validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that
+ * has no shares left.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -189,8 +186,8 @@ function requireRedelegationEnd(context: Context, operator: Uint8Array): Validat
 }
 
 /**
- * Returns the height and completion time of a redelegation from a validator, or undefined if the redelegation
- * completes immediately.
+ * Returns the height and completion time of a redelegation from a validator, or undefined if the redelegation completes
+ * immediately.
  */
 function beginOf(
   context: Context,

@@ -214,8 +214,7 @@ function wholeSeconds(timeNs: bigint): string {
 }
 
 /**
- * `MsgCancelUnbondingDelegation`: cancels all or part of an undelegation and delegates the tokens to the same
- * validator again.
+ * `MsgCancelUnbondingDelegation`: cancels all or part of an undelegation and delegates the tokens to the same validator again.
  */
 function cancelUnbonding(
   context: Context,

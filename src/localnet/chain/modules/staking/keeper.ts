@@ -11,8 +11,8 @@ import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
 /**
- * Methods with which other modules read, slash and jail validators. The parameter `consensus` is a consensus
- * address (20 bytes), and `operator` is an operator address.
+ * Methods with which other modules read, slash and jail validators. The parameter `consensus` is a consensus address (20
+ * bytes), and `operator` is an operator address.
  */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
@@ -105,9 +105,9 @@ export interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction. First slashes undelegations and redelegations that
- * started after the infraction, and then takes the rest from the validator. Returns the amount that the
- * validator lost, or zero if the validator is unknown. Throws a `ModuleError` for an unbonded validator.
+ * Burns part of the stake that backed an infraction. First slashes undelegations and redelegations that started after the
+ * infraction, and then takes the rest from the validator. Returns the amount that the validator lost, or zero if the validator
+ * is unknown. Throws a `ModuleError` for an unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -122,8 +122,7 @@ function slash(context: Context, keepers: types.Keepers, infraction: Infraction)
     throw unregisteredError(text);
   }
   const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
-  // Take the part that was not taken from undelegations and redelegations from the validator, up to all its
-  // tokens.
+  // Take the part that was not taken from undelegations and redelegations from the validator, up to all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
   if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;
@@ -159,8 +158,8 @@ function burnTokens(
 }
 
 /**
- * Slashes stake that left the validator after the infraction. Returns the total slash amount, even if less
- * stake was left to burn.
+ * Slashes stake that left the validator after the infraction. Returns the total slash amount, even if less stake was left to
+ * burn.
  */
 function slashMoved(
   context: Context,
@@ -231,8 +230,8 @@ function slashRedelegation(
 }
 
 /**
- * Methods that answer contracts' staking queries. Their store accesses are the same as in the deployed
- * chain's keeper, because each access consumes gas.
+ * Methods that answer contracts' staking queries. Their store accesses are the same as in the deployed chain's keeper, because
+ * each access consumes gas.
  */
 export type ContractReads = ReturnType<typeof createContractReads>;
 

@@ -103,8 +103,8 @@ export function requireShort(description: Description): Description {
 }
 
 /**
- * Merges an edited description into the current description. A field with the text "[do-not-modify]" stays
- * unchanged. Throws sdk/18 if the edit is empty or a field is too long.
+ * Merges an edited description into the current description. A field with the text "[do-not-modify]" stays unchanged. Throws
+ * sdk/18 if the edit is empty or a field is too long.
  */
 export function editDescription(
   known: Description | undefined,
@@ -134,8 +134,8 @@ export function validateNewRate(context: Context, rate: bigint): void {
 }
 
 /**
- * Changes a validator's commission rate. The rate may change at most once in 24 hours, and only within the
- * limits set when the validator was created.
+ * Changes a validator's commission rate. The rate may change at most once in 24 hours, and only within the limits set when the
+ * validator was created.
  */
 export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
   if (context.timeNs - commission.updateTimeNs < DAY_NS) throw stakingErrors.ErrCommissionUpdateTime();

@@ -112,8 +112,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: typ
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
   requireShares(given, state);
-  // Each pool may contain more than these tokens, because before an upgrade, any account could send coins to
-  // the pools.
+  // Each pool may contain more than these tokens, because before an upgrade, any account could send coins to the pools.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
   if (largest > 0n) delegations.lastUnbondingId.set(context, largest);
@@ -236,8 +235,8 @@ function tokensOf(some: readonly records.Validator[]): bigint {
 }
 
 /**
- * Returns the largest unbonding id in the state. The SDK's genesis does not contain the id counter, so the
- * counter continues from this id.
+ * Returns the largest unbonding id in the state. The SDK's genesis does not contain the id counter, so the counter continues
+ * from this id.
  */
 function largestId(state: GenesisState): bigint {
   const ids = [

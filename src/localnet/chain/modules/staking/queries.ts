@@ -189,8 +189,8 @@ function withBalance(
 }
 
 /**
- * Converts a redelegation to the response format. The entries become a separate list, and the token amount of
- * the shares at the destination validator is added to each entry.
+ * Converts a redelegation to the response format. The entries become a separate list, and the token amount of the shares at the
+ * destination validator is added to each entry.
  */
 function withBalances(
   context: Context,

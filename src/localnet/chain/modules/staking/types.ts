@@ -87,8 +87,8 @@ export interface StakingHooks {
 }
 
 /**
- * Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called
- * again for each hook.
+ * Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called again for each
+ * hook.
  */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
@@ -113,10 +113,7 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
 /** Name of the module and its store. The store has the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "staking";
 
-/**
- * Names of the two module accounts with the staked tokens: one for bonded validators, one for all other
- * validators.
- */
+/** Names of the two module accounts with the staked tokens: one for bonded validators, one for all other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 

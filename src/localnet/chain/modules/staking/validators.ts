@@ -77,8 +77,8 @@ export function addToPowerOrder(context: Context, keepers: types.Keepers, valida
 }
 
 /**
- * Removes a validator from the power order. Call this function before the validator's tokens change, because
- * the key contains the power.
+ * Removes a validator from the power order. Call this function before the validator's tokens change, because the key contains
+ * the power.
  */
 export function removeFromPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
@@ -111,10 +111,7 @@ export function changeValidator(
   return after;
 }
 
-/**
- * Adds tokens to a validator and returns the shares issued for these tokens. The first delegation gets one
- * share per token.
- */
+/** Adds tokens to a validator and returns the shares issued for these tokens. The first delegation gets one share per token. */
 export function addTokens(
   context: Context,
   keepers: types.Keepers,
@@ -129,8 +126,8 @@ export function addTokens(
 }
 
 /**
- * Removes shares from a validator. Returns the updated validator and the tokens that the shares are worth,
- * rounded down. If no shares are left, returns all tokens.
+ * Removes shares from a validator. Returns the updated validator and the tokens that the shares are worth, rounded down. If no
+ * shares are left, returns all tokens.
  */
 export function removeShares(
   context: Context,

@@ -25,8 +25,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
       if (!isEmpty && channel.version !== transfer.VERSION)
         throw transfer.ErrInvalidVersion(`expected ${transfer.VERSION}, got ${channel.version}`);
       chargeClaim(context, transfer.MODULE_NAME, channelCapability(channel));
-      // As on the deployed chain, an empty version is not replaced here. The counterparty chooses the
-      // version.
+      // As on the deployed chain, an empty version is not replaced here. The counterparty chooses the version.
       return channel.version;
     },
     onOpenTry: (context, channel) => {
@@ -131,9 +130,9 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. A voucher that returns over the channel from which it came
- * is burned. Any other coin is moved into escrow. `lockFee` receives the packet's sequence before the coin is
- * taken. Returns the packet's sequence. Throws `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. A voucher that returns over the channel from which it came is burned. Any
+ * other coin is moved into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's
+ * sequence. Throws `ModuleError`.
  */
 export function sendTransfer(
   context: Context,
@@ -198,8 +197,8 @@ export function sendTransfer(
 }
 
 /**
- * Pays out an incoming transfer: releases a returning coin from escrow, or mints a voucher. Throws
- * `ModuleError`, whose code is then included in the acknowledgement.
+ * Pays out an incoming transfer: releases a returning coin from escrow, or mints a voucher. Throws `ModuleError`, whose code is
+ * then included in the acknowledgement.
  */
 function receiveTransfer(
   context: Context,

@@ -37,9 +37,9 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base
- * denomination. Only names of the form "channel-N" with a 64-bit number are recognized as channels, so any
- * other denomination with slashes stays unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names
+ * of the form "channel-N" with a 64-bit number are recognized as channels, so any other denomination with slashes stays
+ * unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -57,10 +57,7 @@ export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
 
-/**
- * Returns a trace's denomination on this chain: "ibc/HASH" for a voucher, or the base denomination for a
- * native coin.
- */
+/** Returns a trace's denomination on this chain: "ibc/HASH" for a voucher, or the base denomination for a native coin. */
 export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
@@ -121,8 +118,8 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  // ibc-go takes the last name as the base denomination, even in "transfer/channel-0/transfer/channel-1",
-  // where the last name belongs to the path.
+  // ibc-go takes the last name as the base denomination, even in "transfer/channel-0/transfer/channel-1", where the last name
+  // belongs to the path.
   if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
     throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
   validatePath(parseTrace(denom));

@@ -18,10 +18,7 @@ export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/**
- * Creates an error acknowledgement that contains only the error's code, because an error message may differ
- * between nodes.
- */
+/** Creates an error acknowledgement that contains only the error's code, because an error message may differ between nodes. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -120,9 +117,9 @@ export interface TransferData {
 const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
- * Reads a packet's data like Go's `encoding/json`. Unknown members are ignored, names match in any case, and
- * the last of several equal names wins. Throws an error with the reason unless the data is an object whose
- * known members are strings or null.
+ * Reads a packet's data like Go's `encoding/json`. Unknown members are ignored, names match in any case, and the last of
+ * several equal names wins. Throws an error with the reason unless the data is an object whose known members are strings or
+ * null.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };

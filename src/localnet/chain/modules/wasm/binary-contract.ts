@@ -28,9 +28,8 @@ interface BinaryCall {
 /** Calls entry points of contracts whose code is a WebAssembly binary. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its decoded result. Decodes the result before consuming
-   * the gas, because in Go, the call's gas is not charged if decoding panics. Throws ErrVMError or an
-   * out-of-gas error.
+   * Runs an entry point, consumes its gas and returns its decoded result. Decodes the result before consuming the gas, because
+   * in Go, the call's gas is not charged if decoding panics. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -38,20 +37,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /**
-   * Returns the current nesting depth of contract calls, where each call was started by a message from the
-   * previous call.
-   */
+  /** Returns the current nesting depth of contract calls, where each call was started by a message from the previous call. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Runs a contract's encoded query and returns the encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/**
- * Native stack size of a call, in bytes, and the number of bytes by which each enclosing message reduces the
- * stack size.
- */
+/** Native stack size of a call, in bytes, and the number of bytes by which each enclosing message reduces the stack size. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -62,8 +55,8 @@ export function createBinaryContracts({
   messageDepth,
   query,
 }: BinaryDeps): BinaryContracts {
-  // Stack limit of the running call. A query runs on the stack of the contract that sent it. A variable is
-  // safe here, because calls are synchronous.
+  // Stack limit of the running call. A query runs on the stack of the contract that sent it. A variable is safe here, because
+  // calls are synchronous.
   let stackLimit: number | undefined;
   const withStack = <T>(limit: number, work: () => T): T => {
     const outer = stackLimit;
@@ -114,8 +107,8 @@ export function createBinaryContracts({
 }
 
 /**
- * Runs `work`, and returns a function that returns the result or throws the error of `work`. A `GoJsonError`
- * is converted to ErrVMError. If `work` panics, the panic is thrown immediately.
+ * Runs `work`, and returns a function that returns the result or throws the error of `work`. A `GoJsonError` is converted to
+ * ErrVMError. If `work` panics, the panic is thrown immediately.
  */
 function attempt<T>(work: () => T): () => T {
   try {
@@ -170,9 +163,8 @@ interface HostScope {
   /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * Units of VM gas that the contract pays for one unit of chain gas when it accesses the chain. The value is
-   * 1 in IBC entry points, because wasmd does not convert gas there. The chain's own gas meter is always
-   * charged in full.
+   * Units of VM gas that the contract pays for one unit of chain gas when it accesses the chain. The value is 1 in IBC entry
+   * points, because wasmd does not convert gas there. The chain's own gas meter is always charged in full.
    */
   readonly accessScale: bigint;
 }

@@ -24,9 +24,7 @@ interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /**
-   * Accounts that may instantiate the code. If undefined, the module's parameters determine the permission.
-   */
+  /** Accounts that may instantiate the code. If undefined, the module's parameters determine the permission. */
   readonly permission: AccessConfig | undefined;
   /** True if the authority uploads the code. The parameters do not restrict the authority. */
   readonly isAuthority: boolean;
@@ -63,10 +61,7 @@ export function storeCode(
   return { codeId, checksum };
 }
 
-/**
- * Returns the instantiation permission for code from this creator, used if the upload does not specify a
- * permission.
- */
+/** Returns the instantiation permission for code from this creator, used if the upload does not specify a permission. */
 export function defaultPermission(context: Context, creator: string): AccessConfig {
   const permission = keeper.moduleParams.get(context).instantiateDefaultPermission;
   const isList = permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
@@ -74,8 +69,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
 }
 
 /**
- * Runs the same checks as an upload. Returns the chain's error message, or undefined if the virtual machine
- * accepts the code.
+ * Runs the same checks as an upload. Returns the chain's error message, or undefined if the virtual machine accepts the code.
  */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {

@@ -26,8 +26,8 @@ import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the
- * contract's events, and then runs the contract's messages. A call or query that fails throws `ModuleError`.
+ * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the contract's events,
+ * and then runs the contract's messages. A call or query that fails throws `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -36,8 +36,8 @@ export interface ContractHost {
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
   /**
-   * Executes a contract. Returns the data (possibly empty) from the last reply that set data. If no reply set
-   * data, returns the response's data.
+   * Executes a contract. Returns the data (possibly empty) from the last reply that set data. If no reply set data, returns the
+   * response's data.
    */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Migrates a contract and, like `execute`, returns the call's data. */
@@ -128,10 +128,7 @@ export function createContractHost(
   };
 }
 
-/**
- * Creates a guard that counts nested calls in a variable. A variable is safe here, because contract calls are
- * synchronous.
- */
+/** Creates a guard that counts nested calls in a variable. A variable is safe here, because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: errors.ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -193,8 +190,8 @@ function transferFunds(
 }
 
 /**
- * Stores a new contract's record. As in wasmd, the record is stored after the entry point has run, but before
- * the contract's messages run.
+ * Stores a new contract's record. As in wasmd, the record is stored after the entry point has run, but before the contract's
+ * messages run.
  */
 function storeContract(
   host: CallDeps,
@@ -242,10 +239,7 @@ function execute(
   return callContract(host, context, loaded, { entryPoint: "execute", ...call }) ?? NO_DATA;
 }
 
-/**
- * Runs a contract's entry point and processes the response. Returns the call's data, or undefined if the call
- * set no data.
- */
+/** Runs a contract's entry point and processes the response. Returns the call's data, or undefined if the call set no data. */
 function callContract(
   host: CallDeps,
   context: Context,
@@ -359,8 +353,8 @@ function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind,
 }
 
 /**
- * Charges gas for a contract's events, emits them, and runs the contract's messages. Returns the call's data,
- * or undefined if the call set no data.
+ * Charges gas for a contract's events, emits them, and runs the contract's messages. Returns the call's data, or undefined if
+ * the call set no data.
  */
 function processResponse(
   host: CallDeps,

@@ -44,10 +44,10 @@ export interface Caller {
 /** A message from a contract, which the chain always sends on behalf of the contract itself. */
 export type ContractMessage =
   /**
-   * A message that the chain handles by its type URL. If `isWasm` is true, the message is for a contract, and
-   * the reply contains the message's events. `isTransfer` marks an IBC transfer, before which the transfer
-   * port is read, as on the deployed chain. `text` is the message in Go's format, which is part of the error
-   * text if the chain lacks the message's module.
+   * A message that the chain handles by its type URL. If `isWasm` is true, the message is for a contract, and the reply
+   * contains the message's events. `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the
+   * deployed chain. `text` is the message in Go's format, which is part of the error text if the chain lacks the message's
+   * module.
    */
   | {
       readonly kind: "any";
@@ -74,8 +74,8 @@ export type ContractMessage =
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
 /**
- * The results of a message for which the contract receives a reply. If a message fails and no reply is sent,
- * the whole call fails.
+ * The results of a message for which the contract receives a reply. If a message fails and no reply is sent, the whole call
+ * fails.
  */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
@@ -84,10 +84,7 @@ export interface SubMessage {
   /** Id chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /**
-   * Determines when the contract's `reply` entry point is called. If the contract did not set this field, the
-   * call fails.
-   */
+  /** Determines when the contract's `reply` entry point is called. If the contract did not set this field, the call fails. */
   readonly replyOn: ReplyOn | undefined;
   /** The message's gas limit. If undefined, the message can use the call's remaining gas. */
   readonly gasLimit: bigint | undefined;
@@ -101,10 +98,7 @@ export interface ContractAttribute {
   readonly value: string;
 }
 
-/**
- * A contract's response. The `attributes` are emitted as a `wasm` event, and the types of `events` get the
- * prefix `wasm-`.
- */
+/** A contract's response. The `attributes` are emitted as a `wasm` event, and the types of `events` get the prefix `wasm-`. */
 export interface ContractResponse {
   readonly messages: readonly SubMessage[];
   readonly attributes: readonly ContractAttribute[];
@@ -120,8 +114,8 @@ export type ReplyResult =
   | {
       readonly ok: true;
       /**
-       * Events of a message to a contract, with sorted attributes and without events of type `message`. Empty
-       * for any other message.
+       * Events of a message to a contract, with sorted attributes and without events of type `message`. Empty for any other
+       * message.
        */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
@@ -137,10 +131,7 @@ export interface Reply {
   readonly payload: Uint8Array;
 }
 
-/**
- * The code of a TypeScript contract, which must be deterministic. A call to an entry point that is not
- * defined fails.
- */
+/** The code of a TypeScript contract, which must be deterministic. A call to an entry point that is not defined fails. */
 export interface ContractCode {
   /** Name of the code in genesis files. The code's hash is derived from this name. */
   readonly name: string;

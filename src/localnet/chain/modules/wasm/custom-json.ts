@@ -32,10 +32,7 @@ export function customQueries(
   };
 }
 
-/**
- * Wraps a contract's custom message in a `JsonField`. Reading an invalid member throws undefined/1 with the
- * member's path.
- */
+/** Wraps a contract's custom message in a `JsonField`. Reading an invalid member throws undefined/1 with the member's path. */
 export function customFields(message: unknown): JsonField {
   return new JsonField(message, "", decodeError);
 }
@@ -50,18 +47,15 @@ export function toUintNumber(value: bigint): number | bigint {
 }
 
 /**
- * Reads an unsigned integer. A missing field means 0. CosmWasm bindings encode such integers only as JSON
- * numbers, never as strings.
+ * Reads an unsigned integer. A missing field means 0. CosmWasm bindings encode such integers only as JSON numbers, never as
+ * strings.
  */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();
 }
 
-/**
- * Reads an integer of any size (`math.Int`). A missing field means 0. CosmWasm bindings encode such integers
- * as strings.
- */
+/** Reads an integer of any size (`math.Int`). A missing field means 0. CosmWasm bindings encode such integers as strings. */
 export function asInteger(field: JsonField): bigint {
   if (!field.isPresent()) return 0n;
   return orThrow(

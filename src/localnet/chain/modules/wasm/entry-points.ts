@@ -28,8 +28,8 @@ export type EntryCall =
   | { readonly entryPoint: "reply"; readonly reply: wasm.Reply };
 
 /**
- * Calls the entry points of TypeScript contracts and binary contracts. All methods throw `ContractError` for
- * the contract's own error, and `ModuleError` for other errors.
+ * Calls the entry points of TypeScript contracts and binary contracts. All methods throw `ContractError` for the contract's own
+ * error, and `ModuleError` for other errors.
  */
 export interface EntryPoints {
   readonly call: (context: Context, code: keeper.LoadedCode, call: EntryCall) => wasm.ContractResponse;
@@ -49,10 +49,7 @@ interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly tracer: GasTracer;
   /** Returns the querier. The querier is created later, so it is looked up on each call. */
   readonly querier: () => ContractQuerier;
-  /**
-   * Returns the current nesting depth of contract calls, where each call was started by a message from the
-   * previous call.
-   */
+  /** Returns the current nesting depth of contract calls, where each call was started by a message from the previous call. */
   readonly messageDepth: () => number;
 }
 
@@ -90,10 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/**
- * Gas per byte of a message to TypeScript code. Binary code instead pays for the instructions that parse the
- * message.
- */
+/** Gas per byte of a message to TypeScript code. Binary code instead pays for the instructions that parse the message. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -158,8 +152,7 @@ function sizeOf({ result }: wasm.Reply): number {
   return result.responses.reduce((sum, { value }) => sum + value.length, 0);
 }
 
-// The following functions read and write the JSON that the chain and a binary contract exchange, in wasmvm
-// 2.1's format.
+// The following functions read and write the JSON that the chain and a binary contract exchange, in wasmvm 2.1's format.
 
 /**
  * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, and `GoJsonError` if
@@ -202,8 +195,8 @@ function responseOf(response: GoField, contract: string, dataName: string): wasm
 }
 
 /**
- * Decodes the base64 data in a query's result and returns the JSON that it contains. Throws `ContractError`
- * for the contract's own error, or `GoJsonError`.
+ * Decodes the base64 data in a query's result and returns the JSON that it contains. Throws `ContractError` for the contract's
+ * own error, or `GoJsonError`.
  */
 function parseQueryResult(bytes: Uint8Array): Uint8Array {
   return resultOf(bytes).bytes();
@@ -274,17 +267,14 @@ function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: 
 
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/**
- * A packet's outcome. `refused` contains the contract's error message, and `accepted` contains the
- * acknowledgement.
- */
+/** A packet's outcome. `refused` contains the contract's error message, and `accepted` contains the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
 /**
- * Calls a contract's IBC entry points with JSON messages. A call costs only the gas that it uses, and emits
- * no event for the call itself. Methods throw `ModuleError`.
+ * Calls a contract's IBC entry points with JSON messages. A call costs only the gas that it uses, and emits no event for the
+ * call itself. Methods throw `ModuleError`.
  */
 export interface IbcCalls {
   /**
@@ -301,10 +291,7 @@ export interface IbcCalls {
       readonly message: Uint8Array;
     },
   ) => void;
-  /**
-   * Calls `ibc_packet_receive` and runs the response's messages. Replies to these messages can replace the
-   * acknowledgement.
-   */
+  /** Calls `ibc_packet_receive` and runs the response's messages. Replies to these messages can replace the acknowledgement. */
   readonly receive: (context: Context, address: string, message: Uint8Array) => ReceiveOutcome;
 }
 
@@ -315,10 +302,7 @@ interface IbcCallDeps {
   readonly guard: <T>(work: () => T) => T;
   /** Runs `call`. Converts an error from the contract to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
-  /**
-   * Emits a response's events and runs its messages. Returns the call's data, or undefined if the call set no
-   * data.
-   */
+  /** Emits a response's events and runs its messages. Returns the call's data, or undefined if the call set no data. */
   readonly respond: (
     context: Context,
     address: string,

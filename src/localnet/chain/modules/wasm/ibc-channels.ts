@@ -50,8 +50,8 @@ export function bindPort(context: Context, address: string, { hasIbcEntryPoints 
 }
 
 /**
- * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. If a
- * query does not name a port, the contract's own port is used.
+ * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. If a query does not name a
+ * port, the contract's own port is used.
  */
 export function queryChannels(
   context: Context,

@@ -19,8 +19,7 @@ import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME, ErrEmpty } from "./keys.ts";
 import { defineParams } from "../../runtime/params.ts";
 
-// The store layout is the same as wasmd's, except for the code bytes. Numbers in keys are encoded as 8 bytes,
-// big-endian.
+// The store layout is the same as wasmd's, except for the code bytes. Numbers in keys are encoded as 8 bytes, big-endian.
 
 /** Code infos, stored under `0x01 | id`. */
 export const codes = collections.createMap(
@@ -48,9 +47,7 @@ export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContr
 /** The next code id, starting with 1. The id is not stored before the first code is stored. */
 export const codeSequence = collections.createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
-/**
- * The next instance number, starting with 1. The number is not stored before the first contract is created.
- */
+/** The next instance number, starting with 1. The number is not stored before the first contract is created. */
 export const instanceSequence = collections.createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
 /** Identifies an entry in a contract's code history, whose entries are numbered from 1. */
@@ -81,8 +78,8 @@ export const pinned = collections.createMap(
 );
 
 /**
- * Key of the ante handler's transaction counter. The value contains the height (8 bytes) and the transaction
- * number (4 bytes), big-endian.
+ * Key of the ante handler's transaction counter. The value contains the height (8 bytes) and the transaction number (4 bytes),
+ * big-endian.
  */
 const TX_COUNTER_KEY = Uint8Array.of(0x08);
 
@@ -100,8 +97,8 @@ export function setPinned(context: Context, codeId: bigint, pin: boolean): void 
 }
 
 /**
- * Returns the current transaction's index in its block, as counted by the ante handler. Returns undefined
- * before the first transaction.
+ * Returns the current transaction's index in its block, as counted by the ante handler. Returns undefined before the first
+ * transaction.
  */
 export function transactionIndex(context: Context): number | undefined {
   const counter = context.store(MODULE_NAME).get(TX_COUNTER_KEY);
@@ -196,24 +193,24 @@ export const POSITION_BYTES = 16;
 const EMPTY = new Uint8Array(0);
 
 /**
- * Returns the index key prefix for a code's contracts, `0x06 | code id`. The rest of each key is the position
- * and address, so the contracts are in creation order.
+ * Returns the index key prefix for a code's contracts, `0x06 | code id`. The rest of each key is the position and address, so
+ * the contracts are in creation order.
  */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
 
 /**
- * Returns the index key prefix for a creator's contracts, `0x09 | length | creator`. The rest of each key is
- * the position and address, so the contracts are in creation order.
+ * Returns the index key prefix for a creator's contracts, `0x09 | length | creator`. The rest of each key is the position and
+ * address, so the contracts are in creation order.
  */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
 /**
- * Writes the index entries and the history of a new contract. The store accesses are the same as in wasmd,
- * because each access consumes gas.
+ * Writes the index entries and the history of a new contract. The store accesses are the same as in wasmd, because each access
+ * consumes gas.
  */
 export function indexContract(
   context: Context,
@@ -339,8 +336,8 @@ export function isSubset(config: wire.AccessConfig, of: wire.AccessConfig): bool
 }
 
 /**
- * Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` is the contract's
- * number on the chain, starting with 1.
+ * Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` is the contract's number on the chain,
+ * starting with 1.
  */
 export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));

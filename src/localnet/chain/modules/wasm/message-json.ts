@@ -5,8 +5,7 @@ import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
 /**
- * Maximum nesting depth of a message, which is the same as in serde. The limit makes it safe to process
- * messages recursively.
+ * Maximum nesting depth of a message, which is the same as in serde. The limit makes it safe to process messages recursively.
  */
 const MAX_DEPTH = 128;
 
@@ -71,10 +70,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/**
- * Returns whether JSON is nested too deeply to be parsed. Counts the brackets outside strings, in linear
- * time.
- */
+/** Returns whether JSON is nested too deeply to be parsed. Counts the brackets outside strings, in linear time. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

@@ -41,8 +41,7 @@ export interface WasmModule extends ChainModule {
  */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its `parts` depend on each other. The host reads `parts` only during a call, when all parts
-  // have been created.
+  // The host and its `parts` depend on each other. The host reads `parts` only during a call, when all parts have been created.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),
@@ -135,12 +134,11 @@ interface GenesisDeps extends WasmOptions {
 }
 
 /**
- * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and
- * `sequences`. An entry for TypeScript code is `{code_id?, name, creator}`. An entry for binary code is
- * `{code_id, code_info, code_bytes, pinned}`, as in wasmd. Then runs the messages in `gen_msgs` in order.
- * Each message is proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or
- * `{"execute_contract": …}`. All members are optional, and the genesis state from a wasmd export is accepted
- * too. Throws `GenesisError`, even if a message fails.
+ * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. An entry for
+ * TypeScript code is `{code_id?, name, creator}`. An entry for binary code is `{code_id, code_info, code_bytes, pinned}`, as in
+ * wasmd. Then runs the messages in `gen_msgs` in order. Each message is proto JSON: `{"store_code": MsgStoreCode}`,
+ * `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are optional, and the genesis state from a wasmd
+ * export is accepted too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
@@ -253,10 +251,7 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/**
- * Reads a history entry in protobuf, the format of this chain's exports. A wasmd export contains JSON
- * instead.
- */
+/** Reads a history entry in protobuf, the format of this chain's exports. A wasmd export contains JSON instead. */
 function readHistory(entry: JsonField): ContractCodeHistoryEntry {
   return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }

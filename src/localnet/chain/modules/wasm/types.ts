@@ -65,8 +65,8 @@ export type CustomQueryHandler = (
 /** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
   /**
-   * Reads the transfer port in order to consume the same gas as on the deployed chain. Not set on a chain
-   * without a transfer module.
+   * Reads the transfer port in order to consume the same gas as on the deployed chain. Not set on a chain without a transfer
+   * module.
    */
   readonly readTransferPort?: (context: Context) => void;
   /** The virtual machine that runs binary contracts. */
@@ -97,8 +97,8 @@ export interface Instantiation {
   /** True if the authority, which may instantiate any code, creates the contract. */
   readonly isAuthority?: boolean;
   /**
-   * Salt from which the contract's predictable address is derived. If `isMessageFixed` is true, the address
-   * also depends on the message.
+   * Salt from which the contract's predictable address is derived. If `isMessageFixed` is true, the address also depends on the
+   * message.
    */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }

@@ -74,10 +74,7 @@ export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/**
- * For each sequence, the error thrown if the sequence is missing, and the channel end named in the error
- * text.
- */
+/** For each sequence, the error thrown if the sequence is missing, and the channel end named in the error text. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],

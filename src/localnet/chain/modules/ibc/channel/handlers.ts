@@ -45,8 +45,7 @@ export function channelHandlers(
 }
 
 /**
- * Messages that this chain does not support: channel upgrades, and the pruning of acknowledgements, which
- * requires an upgrade.
+ * Messages that this chain does not support: channel upgrades, and the pruning of acknowledgements, which requires an upgrade.
  */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
@@ -242,8 +241,8 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
 }
 
 /**
- * Runs handshake step 1 (Init) or 2 (Try). `check` returns the channel to open. The application then chooses
- * the channel's version.
+ * Runs handshake step 1 (Init) or 2 (Try). `check` returns the channel to open. The application then chooses the channel's
+ * version.
  */
 function openNew(
   context: Context,
@@ -265,8 +264,8 @@ function openNew(
 }
 
 /**
- * Sets a channel's state to OPEN in handshake step 3 or 4. The caller then calls the application. Like
- * ibc-go, this function reads the channel a second time before it writes the channel.
+ * Sets a channel's state to OPEN in handshake step 3 or 4. The caller then calls the application. Like ibc-go, this function
+ * reads the channel a second time before it writes the channel.
  */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);

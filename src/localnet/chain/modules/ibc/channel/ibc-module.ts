@@ -17,8 +17,8 @@ export interface OpeningChannel extends ChannelEndpoint {
 }
 
 /**
- * The acknowledgement that the receiving application returns for a packet. If `success` is false, the
- * application's writes are dropped.
+ * The acknowledgement that the receiving application returns for a packet. If `success` is false, the application's writes are
+ * dropped.
  */
 export interface Acknowledgement {
   readonly success: boolean;
@@ -95,8 +95,8 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
 }
 
 /**
- * Throws channel/16 if the bytes decode as a reply, but differ from ibc-go's encoding of this reply. Accepts
- * bytes that do not decode as a reply.
+ * Throws channel/16 if the bytes decode as a reply, but differ from ibc-go's encoding of this reply. Accepts bytes that do not
+ * decode as a reply.
  */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;

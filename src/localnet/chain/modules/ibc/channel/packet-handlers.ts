@@ -24,9 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds
-// without changes. Several relayers can relay the same packet, and the other messages in the slower relayer's
-// transaction must not fail.
+// Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds without changes.
+// Several relayers can relay the same packet, and the other messages in the slower relayer's transaction must not fail.
 
 export interface RelayDeps {
   readonly router: PortRouter;
@@ -216,17 +215,14 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/**
- * The kind of a message in CheckTx. The kind "other" is for messages that neither update a client nor relay a
- * packet.
- */
+/** The kind of a message in CheckTx. The kind "other" is for messages that neither update a client nor relay a packet. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). In CheckTx, the step
- * runs client updates and verifies packets, because a relayer pays no fee for a failure in CheckTx. The
- * checks stop at the first message that is neither a client update nor a packet. A transaction that contains
- * only client updates and packets is rejected with channel/22 if all its packets were relayed before.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). In CheckTx, the step runs client updates
+ * and verifies packets, because a relayer pays no fee for a failure in CheckTx. The checks stop at the first message that is
+ * neither a client update nor a packet. A transaction that contains only client updates and packets is rejected with channel/22
+ * if all its packets were relayed before.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {

@@ -157,8 +157,7 @@ function pageOf(
   request: ChannelEndpoint & Pick<wire.QueryPacketCommitmentsRequest, "pagination">,
 ) {
   checkEnd(request);
-  // As in ibc-go, the prefix does not include the slash before the sequence, so `next_key` starts with a
-  // slash.
+  // As in ibc-go, the prefix does not include the slash before the sequence, so `next_key` starts with a slash.
   const paged = packets[name].range(context, utf8(`${endPath(request)}/sequences`));
   return readPage(paged, request.pagination, (key, data) =>
     stateOf(request, BigInt(latin1(key).slice(1)), data),
@@ -170,8 +169,8 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
 }
 
 /**
- * Returns a page of acknowledgements. If the request lists packet sequences, returns all acknowledgements for
- * these packets on one page.
+ * Returns a page of acknowledgements. If the request lists packet sequences, returns all acknowledgements for these packets on
+ * one page.
  */
 function queryAcknowledgements(
   context: Context,

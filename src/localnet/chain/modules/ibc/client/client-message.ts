@@ -32,8 +32,8 @@ export type ClientMessage =
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
 /**
- * Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or
- * has an unsupported type.
+ * Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported
+ * type.
  */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
@@ -70,9 +70,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns a header's trusted validators. Each header must contain these validators, because the client stores
- * only their hash. Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus
- * state.
+ * Returns a header's trusted validators. Each header must contain these validators, because the client stores only their hash.
+ * Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -110,8 +109,8 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects
-  // headers of earlier revisions.
+  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects headers of earlier
+  // revisions.
   const trustedHeader = {
     chainId: client.chainId,
     height: trustedHeight.revisionHeight,
@@ -141,8 +140,8 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns a header's height, with the revision from its chain id, or the zero height if the inner header is
- * missing. As in Go, where an int64 is converted to a uint64, a negative height becomes a very large height.
+ * Returns a header's height, with the revision from its chain id, or the zero height if the inner header is missing. As in Go,
+ * where an int64 is converted to a uint64, a negative height becomes a very large height.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -153,10 +152,7 @@ export function heightOfHeader(header: Header): Height {
   };
 }
 
-/**
- * Returns a header's trusted height, i.e. the height of the consensus state against which the header is
- * verified.
- */
+/** Returns a header's trusted height, i.e. the height of the consensus state against which the header is verified. */
 export function trustedHeightOf(header: Header): Height {
   return header.trustedHeight ?? ZERO_HEIGHT;
 }
@@ -209,8 +205,8 @@ export function validateUpdateHeader(header: Header): void {
 }
 
 /**
- * Compares the hash of a header's own validators with its `validators_hash`. The trusted validators are
- * checked later against the client's consensus state.
+ * Compares the hash of a header's own validators with its `validators_hash`. The trusted validators are checked later against
+ * the client's consensus state.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
@@ -279,8 +275,8 @@ export function verifyMisbehaviour(
 }
 
 /**
- * Returns whether two verified headers conflict: either they have the same height but different blocks, or
- * the header with the greater height does not have the later time.
+ * Returns whether two verified headers conflict: either they have the same height but different blocks, or the header with the
+ * greater height does not have the later time.
  */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
@@ -292,9 +288,9 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states (ibc-go `CheckForMisbehaviour`).
- * The header is a contradiction if a different state is stored at its height, or if its time is not between
- * the times of the neighbouring states.
+ * Returns whether a verified header contradicts the stored consensus states (ibc-go `CheckForMisbehaviour`). The header is a
+ * contradiction if a different state is stored at its height, or if its time is not between the times of the neighbouring
+ * states.
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

@@ -30,8 +30,8 @@ export type StoredClient =
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
 /**
- * Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has
- * an unsupported type.
+ * Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported
+ * type.
  */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
@@ -69,8 +69,8 @@ export function latestHeightOf(client: StoredClient): Height {
 }
 
 /**
- * Replaces missing messages by empty messages, because Go declares these fields non-nullable and encodes them
- * even if they are empty. Otherwise, the stored bytes would differ from a real chain's bytes.
+ * Replaces missing messages by empty messages, because Go declares these fields non-nullable and encodes them even if they are
+ * empty. Otherwise, the stored bytes would differ from a real chain's bytes.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -94,8 +94,8 @@ export interface ConsensusState {
 }
 
 /**
- * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be
- * decoded, or has another type.
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has
+ * another type.
  */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
@@ -253,10 +253,7 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/**
- * Opens a client. Throws client/4 if the client does not exist. By default, the error message is the client's
- * id.
- */
+/** Opens a client. Throws client/4 if the client does not exist. By default, the error message is the client's id. */
 export function openClient(
   context: Context,
   clientId: string,

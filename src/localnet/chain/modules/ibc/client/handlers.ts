@@ -25,8 +25,8 @@ import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
 import { verifyStored } from "./verify-proof.ts";
 
 /**
- * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order.
- * The messages for chain upgrades always fail.
+ * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. The messages for
+ * chain upgrades always fail.
  */
 export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): readonly MessageHandler[] {
   const update = (message: PackedUpdate, block?: messages.VerifyingBlock): void => {
@@ -102,8 +102,8 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 }
 
 /**
- * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks
- * do not verify the signatures in misbehaviour, because they run before the sender has paid any fee.
+ * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks do not verify the
+ * signatures in misbehaviour, because they run before the sender has paid any fee.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
@@ -198,8 +198,7 @@ function validateConsensusState(state: clientStore.ConsensusState): void {
       throw unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
-  // A time in the first second after the Unix epoch is invalid, because Go only compares whole seconds
-  // (`Unix() <= 0`).
+  // A time in the first second after the Unix epoch is invalid, because Go only compares whole seconds (`Unix() <= 0`).
   if (state.timeNs < NS_PER_SECOND)
     throw ibcErrors.ErrInvalidConsensus("timestamp must be a positive Unix time");
 }

@@ -24,20 +24,16 @@ interface PathProof {
   readonly prefix: Uint8Array;
   readonly path: string;
   /**
-   * Time and number of blocks that must have passed since the consensus state was stored before the proof is
-   * accepted. Default: no delay.
+   * Time and number of blocks that must have passed since the consensus state was stored before the proof is accepted. Default:
+   * no delay.
    */
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 
-/**
- * The only proof that the localhost client accepts. The client needs no real proof, because it reads the
- * chain's own store.
- */
+/** The only proof that the localhost client accepts. The client needs no real proof, because it reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// All chains can share this verifier, because its cache depends only on the proofs and never changes a
-// result.
+// All chains can share this verifier, because its cache depends only on the proofs and never changes a result.
 const proofs = createProofVerifier();
 
 /**
@@ -154,10 +150,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/**
- * Converts a proof failure to the matching ibc-go error, which is recognized by the end of the failure's
- * message.
- */
+/** Converts a proof failure to the matching ibc-go error, which is recognized by the end of the failure's message. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -173,10 +166,7 @@ export interface MessageProof {
   readonly height: Height;
 }
 
-/**
- * A path in the counterparty's store, the path's name in error messages, and whether the connection's delay
- * applies.
- */
+/** A path in the counterparty's store, the path's name in error messages, and whether the connection's delay applies. */
 interface ProvenPath {
   readonly path: string;
   readonly name: string;

@@ -1,8 +1,7 @@
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { errorsOf, ModuleError, unregisteredError } from "../../../runtime/errors.ts";
 
-// ibc-go's errors, under their Go names. If several Go packages use the same name, "Client" or "Ibc" is added
-// to it.
+// ibc-go's errors, under their Go names. If several Go packages use the same name, "Client" or "Ibc" is added to it.
 
 // ibc-go 02-client.
 const client = errorsOf("client");
@@ -100,8 +99,8 @@ export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 export const ErrCapabilityNotFound = errorsOf("capability")(7, "capability not found");
 
 /**
- * Runs a CometBFT check. If the check throws, throws an unregistered error wrapped with `words`. CometBFT's
- * errors have no codes, so the SDK reports them with code 1 in the codespace "undefined".
+ * Runs a CometBFT check. If the check throws, throws an unregistered error wrapped with `words`. CometBFT's errors have no
+ * codes, so the SDK reports them with code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
@@ -112,10 +111,7 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/**
- * Decodes untrusted bytes. If the decoder throws, throws an unregistered error with the prefix `proto:`, like
- * Go's decoder.
- */
+/** Decodes untrusted bytes. If the decoder throws, throws an unregistered error with the prefix `proto:`, like Go's decoder. */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();

@@ -43,8 +43,7 @@ export function emitClientUpdated(context: Context, client: EventClient, height:
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
     ["consensus_height", formatHeight(height)],
-    // In ibc-go, `consensus_heights` is a list, because other client types can store several heights in one
-    // update.
+    // In ibc-go, `consensus_heights` is a list, because other client types can store several heights in one update.
     ["consensus_heights", formatHeight(height)],
     ["header", toHex(Any.encode(message).finish())],
   ]);

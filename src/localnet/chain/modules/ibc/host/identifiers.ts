@@ -39,9 +39,7 @@ export function isNumberedId(id: string, prefix: "connection-" | "channel-"): bo
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
 }
 
-/**
- * Checks an id. The checks run in ibc-go's order, and lengths are counted in UTF-8 bytes, like Go's `len`.
- */
+/** Checks an id. The checks run in ibc-go's order, and lengths are counted in UTF-8 bytes, like Go's `len`. */
 function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
   if (trimGoSpace(id) === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);

@@ -3,17 +3,14 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/**
- * Name of the module and its store. The store's paths follow ICS-24, because counterparties verify proofs for
- * these paths.
- */
+/** Name of the module and its store. The store's paths follow ICS-24, because counterparties verify proofs for these paths. */
 export const STORE_NAME = "ibc";
 
 export const CLIENTS_PREFIX = utf8("clients");
 
 /**
- * Key prefix of connection ends, followed by "/" and the id. The prefix does not include the slash, because
- * `next_key` in ibc-go starts with the slash.
+ * Key prefix of connection ends, followed by "/" and the id. The prefix does not include the slash, because `next_key` in
+ * ibc-go starts with the slash.
  */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
