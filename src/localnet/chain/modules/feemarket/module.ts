@@ -44,7 +44,10 @@ export const storedParams = collections.createRequiredItem(
   ),
 );
 
-/** Returns the first invalid field and the reason, or undefined if all are valid. The checks and their order match Go. */
+/**
+ * Returns the first invalid field and the reason, or undefined if all fields are valid. The checks, their order and their error
+ * texts match Go.
+ */
 export function findParamsError(
   params: market.Params,
 ): { readonly field: string; readonly text: string } | undefined {
