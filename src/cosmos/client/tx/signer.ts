@@ -146,7 +146,7 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). The account's public
+ * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's public
  * key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account does not
  * exist or its key has another type.
  */
