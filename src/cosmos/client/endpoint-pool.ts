@@ -139,10 +139,10 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. They are followed by endpoints that
- * have pruned the requested height, are behind or catching up, cannot serve the method, are resting after failures, or have not
- * responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints, clearly faster endpoints
- * come first. Otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Healthy endpoints are followed by
+ * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are resting after
+ * failures, or have not responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints,
+ * clearly faster endpoints come first. Otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

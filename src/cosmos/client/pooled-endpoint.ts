@@ -70,7 +70,10 @@ const REFUSAL_MS = 60_000;
  */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
-/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked before use, and it rests after each failure. */
+/**
+ * Creates one endpoint of a pool, in state `unchecked`. The endpoint's chain id is checked before use, and the endpoint rests
+ * after each failure.
+ */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
@@ -212,8 +215,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Request the status first, in the same turn of the event loop as the call. Both are then part of the same HTTP
-        // request, so the same process responds to both, even if several processes share one address.
+        // Request the status first, in the same turn of the event loop as the call. The status request and the call are then
+        // part of the same HTTP request, so the same process responds to both, even if several processes share one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)

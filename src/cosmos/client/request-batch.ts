@@ -160,8 +160,8 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // The result "size" splits this batch without lowering the size of later batches. The reason is that the node has often only
-  // closed an idle connection.
+  // The result "size" splits this batch without lowering the size of later batches, because the node has often only closed an
+  // idle connection.
   if (facts.code === "unreachable") return isCut(error) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);

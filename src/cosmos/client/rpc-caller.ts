@@ -42,7 +42,10 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** Callbacks that count calls and requests for metrics. They must not throw. An `outcome` is "ok", "aborted" or an error's code. */
+/**
+ * Callbacks that count calls and requests for metrics. The callbacks must not throw. An `outcome` is "ok", "aborted" or an
+ * error's code.
+ */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {

@@ -55,7 +55,7 @@ export interface Commit {
 }
 
 /**
- * A validator. Its public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and its address is 20 bytes long.
+ * A validator. The public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and the address is 20 bytes long.
  * `priority` determines which validator proposes next.
  */
 export interface Validator {

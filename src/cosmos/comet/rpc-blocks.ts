@@ -9,7 +9,7 @@ export interface TextEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** A transaction's result. Its codespace, log and events are not covered by `last_results_hash`. */
+/** A transaction's result. The result's codespace, log and events are not covered by `last_results_hash`. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;

@@ -84,7 +84,7 @@ export function paramsToWire(params: Params): WireParams {
 export interface State {
   readonly baseGasPrice: Dec18;
   readonly learningRate: Dec18;
-  /** Gas used by the last blocks. This is a ring buffer with the current block at `index`. */
+  /** Ring buffer with the gas used by the last blocks. The current block is at `index`. */
   readonly window: readonly bigint[];
   readonly index: bigint;
 }

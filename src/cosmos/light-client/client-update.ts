@@ -28,7 +28,9 @@ function marginOf({ trustingPeriodNs }: LightClientState): bigint {
 
 export interface Trust {
   readonly height: RemoteHeight;
-  /** Encoded validator set of block `height` + 1. Its hash is the `next_validators_hash` that the client stores. */
+  /**
+   * Encoded validator set of block `height` + 1. The validator set's hash is the `next_validators_hash` that the client stores.
+   */
   readonly validatorSet: Uint8Array;
 }
 

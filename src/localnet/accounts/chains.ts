@@ -18,7 +18,7 @@ const HD_PATH = "m/44'/118'/0'/0/0";
 /** Initial balance of each test account, in micro units: 10^15 micro units are 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
-/** A genesis account. Its key is a PUBLIC TEST KEY. */
+/** A genesis account. The account's key is a PUBLIC TEST KEY. */
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;
@@ -113,9 +113,12 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns), one for each additional light client of the remote chain. These clients have no connections. */
+  /**
+   * Trusting periods (ns), one for each additional light client of the remote chain. The additional clients have no
+   * connections.
+   */
   readonly moreClients: readonly bigint[];
-  /** Genesis state, keyed by module. Its fields override the state that results from the other settings. */
+  /** Genesis state, keyed by module. The fields in `modules` override the state that results from the other settings. */
   readonly modules: JsonObject;
 }
 

@@ -42,8 +42,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
   let signer: Promise<Signer> | undefined;
   // Run one call at a time, because the next sequence is unknown until the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed sequence, `nextSequence` includes transactions in the mempool. It can therefore exceed the committed
-  // sequence for several blocks.
+  // Unlike the committed sequence, `nextSequence` includes transactions in the mempool. `nextSequence` can therefore exceed the
+  // committed sequence for several blocks.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
     // Derive the key when the first transaction is signed, because deriving a key takes longer than signing.

@@ -294,7 +294,7 @@ function refused(
 }
 
 /**
- * Throws a `CliError` if no option selects an account. This check runs before the first request to the chain, so that users see
+ * Throws a `CliError` if no option selects an account. The check runs before the first request to the chain, so that users see
  * the error immediately.
  */
 function requireAccountChoice(options: AccountOptions): void {

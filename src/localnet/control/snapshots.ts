@@ -29,7 +29,9 @@ const MAX_SNAPSHOTS = 20;
 /** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
 const MAX_REMEMBERED = 10_000;
 
-/** File that exists only during a revert. Its JSON object contains each chain's target height, keyed by chain id. */
+/**
+ * File that exists only during a revert. The file contains a JSON object with each chain's target height, keyed by chain id.
+ */
 const REVERT_FILE = "revert.json";
 
 /**

@@ -45,7 +45,9 @@ export interface LocalnetGenesisOptions {
   /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts to add to the local chain. Their code ids follow the code ids of the scenario's contracts. */
+  /**
+   * Contracts to add to the local chain. The code ids of the added contracts follow the code ids of the scenario's contracts.
+   */
   readonly contracts?: readonly GenesisContract[];
   /** Called for each contract in `contracts` with its code id and address, while the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
@@ -72,8 +74,8 @@ const CLIENT_SETTINGS = {
 };
 
 /**
- * Predicted properties of the local chain. They are needed to create the remote chain's light client before the local chain
- * starts.
+ * Predicted properties of the local chain. The predictions are needed to create the remote chain's light client before the
+ * local chain starts.
  */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];

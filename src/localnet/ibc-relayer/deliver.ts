@@ -22,7 +22,7 @@ export interface Target {
 const MAX_MESSAGES = 100;
 /** Maximum total size of the messages in a transaction, in bytes. The value is below the 1 MiB limit of CometBFT's mempool. */
 const MAX_BYTES = 600_000;
-/** Gas that a transaction uses to pay its fee. It is added to the simulated gas, because a simulation pays no fee. */
+/** Gas that a transaction uses to pay its fee. This gas is added to the simulated gas, because a simulation pays no fee. */
 const FEE_GAS = 30_000n;
 
 interface Load {

@@ -99,8 +99,8 @@ export function createPacketFinder(comet: BlockSearches) {
       misses.clear();
     },
     /**
-     * Returns the wanted packets, keyed by sequence. These are packets that a channel end sent, or packets that it received and
-     * acknowledged. Omits packets that the node has pruned. Rejects with `ClientError`.
+     * Returns the wanted packets, keyed by sequence. The packets are either packets that a channel end sent, or packets that it
+     * received and acknowledged. Omits packets that the node has pruned. Rejects with `ClientError`.
      */
     find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;

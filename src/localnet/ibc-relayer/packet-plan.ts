@@ -244,7 +244,10 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** Returns the work that times out a packet. Its message proves that the destination did not receive the packet before the timeout. */
+/**
+ * Returns the work that times out a packet. The work's message proves that the destination did not receive the packet before
+ * the timeout.
+ */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",

@@ -7,7 +7,7 @@ import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Kinds of messages that the IBC relayer sends. Its status counts the messages of each kind. */
+/** Kinds of messages that the IBC relayer sends. The IBC relayer's status counts the messages of each kind. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
 export type WorkKind = (typeof WORK_KINDS)[number];

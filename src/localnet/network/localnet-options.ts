@@ -41,7 +41,7 @@ export interface LocalnetDaemonOptions
   readonly links?: PublicLinks;
 }
 
-/** Host of all localnet servers. This is the loopback address, so that other machines cannot connect. */
+/** Host of all localnet servers. The host is the loopback address, so that other machines cannot connect. */
 export const LOCALNET_HOST = "127.0.0.1";
 
 export function localnetAddress(port: number): ServerAddress {

@@ -77,8 +77,8 @@ export const TRAFFIC_ACCOUNT = "traffic";
  */
 const MAX_PENDING = 2;
 /**
- * Factor by which the traffic's gas price exceeds the current gas price. It covers two increases by 1/8 while a transaction is
- * pending. The proposer gets any excess fee as a tip.
+ * Factor by which the traffic's gas price exceeds the current gas price. The factor covers two increases by 1/8 while a
+ * transaction is pending. The proposer gets any excess fee as a tip.
  */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum gas price that the traffic pays, as a multiple of the minimum gas price. */

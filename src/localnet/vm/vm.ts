@@ -96,7 +96,7 @@ export interface VmOptions {
   readonly costs?: GasCosts;
 }
 
-/** Creates a synchronous and deterministic virtual machine for contracts. Its only state is caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts. The virtual machine's only state is caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;

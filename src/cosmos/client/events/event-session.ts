@@ -252,9 +252,10 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Both deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
-     * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal this
-     * state. A subscription to block headers yields one event per block, so the deadline for events must exceed the block time.
+     * The deadline for frames and the deadline for events are both necessary. After a network failure, no close frame arrives,
+     * so only missing pongs reveal the failure. A node that responds to pings may publish nothing, e.g. because it has stopped
+     * syncing, so only missing events reveal this state. A subscription to block headers yields one event per block, so the
+     * deadline for events must exceed the block time.
      */
     checkDeadlines: (): void => {
       const nowMs = deps.clock.monotonicMs();

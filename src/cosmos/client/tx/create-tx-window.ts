@@ -281,9 +281,9 @@ function recordOutcomes(
   const first = outcomes[refusedAt];
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
-    // CheckTx expects the mempool's sequence. It can differ from the committed sequence, because another program's transaction
-    // may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After the next block, the two
-    // are equal.
+    // CheckTx expects the mempool's sequence. The mempool's sequence can differ from the committed sequence, because another
+    // program's transaction may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After
+    // the next block, the two are equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);

@@ -164,8 +164,8 @@ async function checkFlight(
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
- * Result of a search. `found` is undefined if no block contains the transaction. It is "unknown" if no node can be queried at
- * present, and "no-index" if no node has a usable index.
+ * Result of a search. `found` is undefined if no block contains the transaction. `found` is "unknown" if no node can be queried
+ * at present, and "no-index" if no node has a usable index.
  */
 interface Search {
   readonly flight: Flight;

@@ -102,7 +102,9 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a transaction for simulation, without a fee. Its signature is empty, because a simulation does not verify signatures. */
+/**
+ * Encodes a transaction for simulation, without a fee. The signature is empty, because a simulation does not verify signatures.
+ */
 export function encodeForSimulation(
   draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
   signer: Signer,
@@ -146,9 +148,9 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's public
- * key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account does not
- * exist or its key has another type.
+ * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's
+ * public key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account
+ * does not exist or its key has another type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {
   const connection = new SignerConnection(program);
@@ -219,7 +221,7 @@ function pointOf(der: Uint8Array): Uint8Array {
 
 /**
  * Converts a signature (r and s, or ASN.1 DER) to r and s with a low s. Both s and n − s are valid, but chains accept only the
- * lower one.
+ * lower value.
  */
 function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Array {
   const { Signature, Point } = secp256k1;

@@ -123,8 +123,8 @@ export interface ChainMoment {
  * `confirm` call may run at a time, but simulations may run at any time.
  *
  * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final. Then
- * it reads the account again. The chain can never include both an abandoned transaction and its replacement, because both have
- * the same sequence.
+ * the window reads the account again. The chain can never include both an abandoned transaction and its replacement, because
+ * both have the same sequence.
  */
 export interface TxWindow {
   /** The sending account's bech32 address. */

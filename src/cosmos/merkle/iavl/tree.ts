@@ -66,7 +66,7 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
      * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the
-     * root's id, which is from an older version if nothing has changed. It is undefined for an empty tree.
+     * root's id, which is from an older version if nothing has changed. For an empty tree, `rootId` is undefined.
      */
     commit: () => {
       const version = latest().version + 1;

@@ -13,7 +13,7 @@ import {
   savedId,
 } from "./node.ts";
 
-/** A key with its value. Both arrays belong to the tree and must not be modified. */
+/** A key with its value. The arrays of the key and the value belong to the tree and must not be modified. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 type Order = "ascending" | "descending";

@@ -22,7 +22,10 @@ interface ComputedRoot {
   readonly highestLayer: number;
 }
 
-/** A cached path. Its steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns `bytes`. */
+/**
+ * A cached path. The path's steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns
+ * `bytes`.
+ */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;

@@ -17,8 +17,8 @@ const BALANCES = new Uint8Array([0x02]);
 
 /**
  * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings,
- * and stores every result that its callbacks receive. It can also be configured to reject callbacks. Any account may call the
- * contract, because it is meant for local chains only.
+ * and stores every result that its callbacks receive. The contract can also be configured to reject callbacks. Any account may
+ * call the contract, because it is meant for local chains only.
  *
  * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
  * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`,

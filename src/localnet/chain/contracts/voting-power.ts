@@ -18,7 +18,7 @@ import { byName, messageFields, respond, text } from "./messages.ts";
 
 /**
  * A contract that uses the staking module's hooks to track every delegator's voting power and its history. The contract must be
- * subscribed to the hook types 1, 3, 4, 5, 8, 9 and 10. It ignores all other hook types.
+ * subscribed to the hook types 1, 3, 4, 5, 8, 9 and 10. The contract ignores all other hook types.
  *
  * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do.
  * The smart queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height

@@ -1,6 +1,9 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps. They cannot be parsed from the error's text, because a wrap can contain colons. */
+/**
+ * An error's description and wraps. The description and wraps cannot be parsed from the error's text, because a wrap can
+ * contain colons.
+ */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -46,7 +49,7 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. It may be
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. A panic may be
  * caught only where Go recovers from panics, i.e. in the transaction runner and in callers with a separate gas meter.
  */
 export class ChainPanic extends ModuleError {}

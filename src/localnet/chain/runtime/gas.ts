@@ -116,7 +116,7 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// This is a class, because every transaction creates several gas stores, and a closure per method would be slower.
+// The gas store is a class, because every transaction creates several gas stores, and a closure per method would be slower.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;

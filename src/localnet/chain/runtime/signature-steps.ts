@@ -273,8 +273,8 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns the 20-byte account address for a public key. This is the RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an
- * ed25519 key's SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
+ * Returns the 20-byte account address for a public key. The address is the RIPEMD-160 of a secp256k1 key's SHA-256, or the
+ * start of an ed25519 key's SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);

@@ -11,7 +11,10 @@ export interface TxMessage {
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction. Its encoding has been checked, but its fee, signatures and messages have not been checked. */
+/**
+ * A decoded transaction. The transaction's encoding has been checked, but its fee, signatures and messages have not been
+ * checked.
+ */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;

@@ -46,8 +46,8 @@ export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// This is a class, because every transaction creates several layers. Creating a closure per method could take longer than the
-// transaction's reads and writes.
+// The layer is a class, because every transaction creates several layers. Creating a closure per method could take longer than
+// the transaction's reads and writes.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
@@ -244,8 +244,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // This is a list because a transaction opens few stores on each branch, and creating a map would take longer. The list is
-  // sorted so that every node writes in name order, no matter which store was used first.
+  // The layers are in a list, because a transaction opens few stores on each branch, and creating a map would take longer. The
+  // list is sorted so that every node writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {

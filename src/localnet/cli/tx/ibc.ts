@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** Encodes MsgUpdateClient. Its field `client_message` is the header as a base64 Any, whose bytes are copied unchanged. */
+/** Encodes MsgUpdateClient. The field `client_message` is the header as a base64 Any, whose bytes are copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),

@@ -19,7 +19,10 @@ export interface ConsensusParams {
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** Default parameters of a local chain. They are the same as on the real network, except that vote extensions are disabled. */
+/**
+ * Default parameters of a local chain. The parameters are the same as on the real network, except that vote extensions are
+ * disabled.
+ */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,

@@ -28,7 +28,7 @@ export interface Waiter {
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
 /**
- * Maximum number of waiting requests. This number is far below the connection limit, so that clients can still connect while
+ * Maximum number of waiting requests. The maximum is far below the connection limit, so that clients can still connect while
  * the queue is full.
  */
 export const MAX_WAITING_REQUESTS = 256;

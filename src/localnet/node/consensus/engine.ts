@@ -53,7 +53,7 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Call `decide` outside the try block. Its error `no-quorum` changes no state, so a later attempt can succeed.
+    // Call `decide` outside the try block, because the error `no-quorum` changes no state and a later attempt can succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);

@@ -26,8 +26,8 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The only RPC method that waits for a block. Its calls bypass the queue, so that they do not block other requests while they
- * wait.
+ * The only RPC method that waits for a block. Calls of this method bypass the queue, so that they do not block other requests
+ * while they wait.
  */
 const WAITING_METHOD = "broadcast_tx_commit";
 
@@ -39,7 +39,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns a `CallTurn` for a call that bypasses the queue. Its `pause` resolves without waiting. */
+/** Returns a `CallTurn` for a call that bypasses the queue. The turn's `pause` resolves without waiting. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }

@@ -11,7 +11,7 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * Supply of the denomination at the window's first transfer, or undefined before the first transfer. This value is kept when
+   * Supply of the denomination at the window's first transfer, or undefined before the first transfer. The supply is kept when
    * the flow is reset.
    */
   readonly channelValue: bigint | undefined;

@@ -51,7 +51,8 @@ function binding<Message, Response>(
 }
 
 /**
- * Conversions for the two messages that cancel a limit order or withdraw from it. Both responses contain the coins paid out.
+ * Conversions for the two messages that cancel a limit order or withdraw from it. The responses to both messages contain the
+ * coins paid out.
  */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),

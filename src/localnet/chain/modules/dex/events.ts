@@ -216,8 +216,8 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 /**
- * Returns the attributes that every update event of a pair's side needs. They are cached on the side's id object, which all
- * records of the side share.
+ * Returns the attributes that every update event of a pair's side needs. The attributes are cached on the side's id object,
+ * which all records of the side share.
  */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);

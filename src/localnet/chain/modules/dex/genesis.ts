@@ -131,7 +131,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Genesis fields that the deployed module does not have. Their values can be derived from the other fields. */
+/** Genesis fields that the deployed module does not have. The values of these fields can be derived from the other fields. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 /** Returns a deposit record for each holder of a pool's shares, in address order. */

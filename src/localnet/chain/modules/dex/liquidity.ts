@@ -14,7 +14,7 @@ import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import * as events from "./events.ts";
 
-/** A position to deposit. Its tokens and amounts are in byte order of the denominations. */
+/** A position to deposit. The position's tokens and amounts are in byte order of the denominations. */
 interface Position {
   readonly key: types.PoolKey;
   readonly amounts: pools.Amounts;
@@ -274,7 +274,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** Shares requested so far, by denomination. They are burned after the last position has been processed. */
+  /** Shares requested so far, by denomination. The shares are burned after the last position has been processed. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

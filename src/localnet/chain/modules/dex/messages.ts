@@ -10,7 +10,7 @@ import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** One position in a deposit. Its amounts are in the order in which the message lists the tokens. */
+/** One position in a deposit. The amounts are in the order in which the message lists the tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -67,7 +67,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One position in a withdrawal. The sign of its tick depends on the order in which the message lists the tokens. */
+/** One position in a withdrawal. The sign of the tick depends on the order in which the message lists the tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -266,8 +266,8 @@ function parseDecimal(text: string): PrecDec {
 }
 
 /**
- * Matches unsigned numbers without leading zeros. They are valid both as integers and as 27-digit decimals, so they need no
- * further check.
+ * Matches unsigned numbers without leading zeros. Such numbers are valid both as integers and as 27-digit decimals, so they
+ * need no further check.
  */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 

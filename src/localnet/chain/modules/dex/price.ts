@@ -30,7 +30,7 @@ export function calcPrice(tick: bigint): decimal.PrecDec {
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices of the ticks below 0. They are cached because a division is slower than a lookup. */
+/** Prices of the ticks below 0. The prices are cached, because a division is slower than a lookup. */
 const inverseOf = new Map<number, decimal.PrecDec>();
 
 function inversePrice(index: number): decimal.PrecDec {

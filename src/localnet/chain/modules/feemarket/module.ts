@@ -91,7 +91,7 @@ export interface FeemarketModule extends ChainModule {
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** Upper bound of the gas used to pay out a fee. This gas is not added to the block's utilization. */
+/** Upper bound of the gas used to pay out a fee. The payout's gas is not added to the block's utilization. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */

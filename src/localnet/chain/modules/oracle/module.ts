@@ -201,8 +201,8 @@ function storePrices(
 }
 
 /**
- * Returns the stake-weighted median. This is the lowest price for which at least half of the stake voted for this price or a
- * lower price.
+ * Returns the stake-weighted median. The median is the lowest price for which at least half of the stake voted for this price
+ * or a lower price.
  */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
@@ -238,7 +238,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a decompressed vote extension, in bytes. This size is enough for thousands of prices. */
+/** Maximum size of a decompressed vote extension, in bytes. The maximum size is enough for thousands of prices. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {

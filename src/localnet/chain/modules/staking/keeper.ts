@@ -230,8 +230,8 @@ function slashRedelegation(
 }
 
 /**
- * Methods that answer contracts' staking queries. Their store accesses are the same as in the deployed chain's keeper, because
- * each access consumes gas.
+ * Methods that answer contracts' staking queries. The methods' store accesses are the same as in the deployed chain's keeper,
+ * because each access consumes gas.
  */
 export type ContractReads = ReturnType<typeof createContractReads>;
 

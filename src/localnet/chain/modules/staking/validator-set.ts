@@ -12,8 +12,8 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 
 /**
  * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for
- * the node. The updates list the validators of the active set first, by descending power. They are followed by the validators
- * that leave the set, in operator order.
+ * the node. The updates list the validators of the active set first, by descending power. The validators that leave the set
+ * follow, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));

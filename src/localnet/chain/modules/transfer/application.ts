@@ -218,7 +218,7 @@ function receiveTransfer(
     if (keepers.bank.isBlocked(receiver))
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = transfer.receivedDenom({ source, destination }, data.denom);
-    // For an invalid denomination, Go panics. This chain acknowledges the packet with an error instead.
+    // If the denomination is invalid, acknowledge the packet with an error. The Go code panics in this case.
     if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;

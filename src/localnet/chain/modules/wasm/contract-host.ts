@@ -52,7 +52,10 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** The message dispatcher and the querier. They call the host, so they can only be created after the host. */
+/**
+ * The message dispatcher and the querier. The dispatcher and the querier call the host, so they can only be created after the
+ * host.
+ */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;

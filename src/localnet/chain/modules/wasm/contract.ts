@@ -70,7 +70,7 @@ export type ContractMessage =
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent. Its sub-message fails with `error`. */
+  /** A message that cannot be sent. The sub-message that contains the message fails with `error`. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
 /**

@@ -136,7 +136,7 @@ function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, re
   if (salt.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty salt");
   const message = request.initArgs;
   if (message.length > 0 && goJsonSyntaxError(message) !== undefined) throw ErrInvalid();
-  // wasmd panics if the length of the checksum or salt is invalid. This chain returns an error.
+  // Return an error if the length of the checksum or salt is invalid. wasmd panics in this case.
   if (checksum.length !== CHECKSUM_BYTES) throw ErrInvalid("checksum");
   if (salt.length > MAX_SALT_BYTES) throw ErrInvalid("salt");
   return formatAddress(bech32Prefix, keeper.predictableContractAddress({ checksum, creator, salt, message }));

@@ -93,8 +93,8 @@ const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
  * Gas limit in CheckTx and simulations for a transaction that contains a slow signature. The limit is enough for about 180
- * signatures. It is low because nobody pays for CheckTx and simulations. With a full block's gas, a single check would take
- * many seconds.
+ * signatures. The limit is low, because nobody pays for CheckTx and simulations. With a full block's gas, a single check would
+ * take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 

@@ -50,8 +50,8 @@ export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
 });
 
 /**
- * Channel parameters. They have no effect, because this chain does not support channel upgrades. The default upgrade timeout is
- * 10 minutes.
+ * Channel parameters. The parameters have no effect, because this chain does not support channel upgrades. The default upgrade
+ * timeout is 10 minutes.
  */
 export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelParams>({
   store: STORE_NAME,
