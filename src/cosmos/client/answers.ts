@@ -31,9 +31,9 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** Data or capability that is missing at the endpoint according to its error. Undefined if the error has another cause. */
+  /** Data or capability that is missing at the endpoint according to its error, or undefined if the error has another cause. */
   readonly lack?: Lack | undefined;
-  /** Time that the endpoint asked the client to wait, in ms. Undefined if the endpoint did not ask the client to wait. */
+  /** Time that the endpoint asked the client to wait, in ms, or undefined if the endpoint did not ask the client to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface NodeStatus {
   /** Lowest height that the node has not pruned. */
   readonly earliestHeight: bigint;
   readonly catchingUp: boolean;
-  /** CometBFT or Tendermint version. Not set if the node does not report its version. */
+  /** CometBFT or Tendermint version, or undefined if the node does not report its version. */
   readonly version?: string;
 }
 
@@ -74,7 +74,7 @@ export interface LightBlockBytes {
 }
 
 export type SearchPage = ReturnType<typeof decodeTxSearch> & {
-  /** Name of the endpoint that responded. Not set in tests. */
+  /** Name of the endpoint that responded, or undefined in tests. */
   readonly endpoint?: string;
 };
 

@@ -16,11 +16,11 @@ export interface EndpointHealth {
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
   /** Number of consecutive failures. Failures of parallel calls are counted as one failure. */
   readonly failures: number;
-  /** Text of the last error. Undefined in state `good`. */
+  /** Text of the last error, or undefined in state `good`. */
   readonly lastError: string | undefined;
-  /** The last status response. Undefined until the endpoint has responded once. */
+  /** The last status response, or undefined until the endpoint has responded once. */
   readonly status: NodeStatus | undefined;
-  /** Duration of the last status request, in ms. Undefined until the endpoint has responded once. */
+  /** Duration of the last status request, in ms, or undefined until the endpoint has responded once. */
   readonly latencyMs: number | undefined;
   /**
    * Description of the provably wrong response because of which reads currently prefer other endpoints. Undefined if the
@@ -32,7 +32,7 @@ export interface EndpointHealth {
    * "response size". Not set if no method has failed.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
-  /** Maximum number of calls that the endpoint accepts in one request. Not set if unknown. */
+  /** Maximum number of calls that the endpoint accepts in one request, or undefined if unknown. */
   readonly batchSize?: number | undefined;
 }
 

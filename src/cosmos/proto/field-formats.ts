@@ -20,7 +20,7 @@ import { extensionOf } from "./registry.ts";
 
 /** The properties of a field's JSON format that do not follow from its wire type. */
 export interface FieldFormat {
-  /** Format of the number in a string or bytes field. Undefined if the field does not contain a number. */
+  /** Format of the number in a string or bytes field, or undefined if the field does not contain a number. */
   readonly number: NumberFormat | undefined;
   /** How bytes are printed: "hex" is upper-case hex, "raw" is the JSON text that the bytes contain, and undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;

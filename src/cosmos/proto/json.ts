@@ -51,7 +51,7 @@ export function messageToJson(
 
 /**
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums
- * as names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are
+ * as names or numbers, and null for missing values. Writes non-nullable messages (`relaywatch.never_null`) even if they are
  * missing in the JSON.
  *
  * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the

@@ -105,7 +105,7 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
 interface WireField extends Pick<Tag, "fieldNumber" | "wireType"> {
   /** The encoded value, with its length. */
   readonly value: Uint8Array;
-  /** The content of a length-delimited value. Undefined for any other value. */
+  /** The content of a length-delimited value, or undefined for any other value. */
   readonly content: Uint8Array | undefined;
 }
 

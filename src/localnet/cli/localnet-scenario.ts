@@ -57,7 +57,7 @@ interface OverQuota {
   readonly signal: AbortSignal;
   /** Base URL of the REST API on `local-1`. */
   readonly rest: string;
-  /** The `--port-offset` option that selects this localnet, with a leading space. Empty for the default localnet. */
+  /** The `--port-offset` option that selects this localnet, with a leading space, or empty for the default localnet. */
   readonly portOption: string;
   /** If true, the contract that limits transfers stays active after the scenario. */
   readonly keep: boolean;

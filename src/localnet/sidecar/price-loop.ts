@@ -306,7 +306,7 @@ interface ProviderFailure {
   readonly text: string;
   /** HTTP status from a REST provider. The sidecar records a missing response as 500. */
   readonly httpStatus?: number;
-  /** True if the connection to the WebSocket provider is lost. Not set if messages arrive but are unusable. */
+  /** True if the connection to the WebSocket provider is lost, or undefined if messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 

@@ -72,7 +72,7 @@ export function createWebSocketSubscription(
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
           // Send `missed` only after all queries have been subscribed to. From now on, no event is lost, so a reader that reads
-          // the state upon `missed` sees every change that it missed.
+          // the state upon `missed` notices every change that it missed.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
           isConnected = true;

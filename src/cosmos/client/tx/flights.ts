@@ -21,7 +21,9 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block that was searched for the transaction without a transaction index. Not set until a search has read a block. */
+  /**
+   * Last block that was searched for the transaction without a transaction index, or undefined until a search has read a block.
+   */
   readonly searchedTo?: bigint;
   /**
    * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason. Undefined if nodes still

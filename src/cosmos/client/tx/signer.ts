@@ -38,7 +38,7 @@ export interface Signer {
   readonly address: string;
   /** The compressed secp256k1 public key, 33 bytes. */
   readonly publicKey: Uint8Array;
-  /** Address of the account that pays the fees through a fee grant. Empty if the signing account pays. */
+  /** Address of the account that pays the fees through a fee grant, or empty if the signing account pays. */
   readonly feeGranter: string;
   /** Returns the signature, i.e. r and s (64 bytes in total). */
   readonly sign: (document: SignDoc) => Promise<Uint8Array>;

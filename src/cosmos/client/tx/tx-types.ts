@@ -17,7 +17,7 @@ export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
   | (TxFailure & {
       readonly ok: false;
-      /** Index of the message that failed according to the log. Undefined if the log contains no index. */
+      /** Index of the message that failed according to the log, or undefined if the log contains no index. */
       readonly failedMessage: number | undefined;
     });
 
@@ -29,7 +29,7 @@ export type Confirmation =
       readonly height: bigint;
       readonly gasUsed: bigint;
       readonly gasWanted: bigint;
-      /** Encoded `TxMsgData` with the messages' responses. Empty if the node returns no data. */
+      /** Encoded `TxMsgData` with the messages' responses, or empty if the node returns no data. */
       readonly data: Uint8Array;
     }
   /** The transaction is in a block, with an error code. */

@@ -30,8 +30,8 @@ export interface IavlStorage {
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator sees the tree as
- * it was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
+ * Creates a versioned IAVL tree. Reads access the working tree, which includes uncommitted changes. Changes after the creation
+ * of an iterator do not affect the iterator. The tree does not copy keys and values, so callers must not change them.
  *
  * Without storage, all nodes stay in memory.
  *

@@ -42,7 +42,7 @@ export function respond(attributes: Readonly<Record<string, string>>): wasm.Cont
   };
 }
 
-/** Returns the string in a field. Throws `ContractError` if the field is absent or has another type. */
+/** Returns the string in a field. Throws `ContractError` if the field is missing or has another type. */
 export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
@@ -54,7 +54,7 @@ export function unknownVariant(type: string, name: string, known: readonly strin
   return new wasm.ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
-/** Returns the list of strings in a field. Throws `ContractError` if the field is absent or has another type. */
+/** Returns the list of strings in a field. Throws `ContractError` if the field is missing or has another type. */
 export function texts(fields: JsonField, name: string): string[] {
   return fields
     .member(name)

@@ -6,7 +6,7 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
  */
 export interface Deviation {
   readonly subject: string;
-  /** The behaviour that the specification describes. Not set if the specification does not cover this point. */
+  /** The behaviour that the specification describes, or undefined if the specification does not cover this point. */
   readonly specification?: string;
   readonly deployed: string;
   /**

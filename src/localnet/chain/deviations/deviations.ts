@@ -34,7 +34,7 @@ export interface Profile {
   readonly name: ProfileName;
   /** Returns whether the chain behaves like the deployed chain for this deviation. */
   readonly deployed: (id: SwitchId) => boolean;
-  /** Field numbers and names in the chain's messages. Undefined if they are the same as in the generated code. */
+  /** Field numbers and names in the chain's messages, or undefined if they are the same as in the generated code. */
   readonly proto: ProtoVariant | undefined;
 }
 

@@ -83,8 +83,8 @@ export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call `initChain` once on an empty state, then `finalizeBlock` and
- * `commit` for every block. Queries read the last committed state. CheckTx also sees the writes of all transactions checked since
- * the last commit.
+ * `commit` for every block. Queries read the last committed state. CheckTx also reads the writes of all transactions that were
+ * checked since the last commit.
  */
 export interface Application {
   readonly info: () => {

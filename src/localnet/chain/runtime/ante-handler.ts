@@ -16,7 +16,10 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Deducts the fee from the payer's account and moves it into escrow. */
   readonly takeFee: AnteStep;
-  /** Name of the store that contains the transaction counter, which contracts can read. Not set on chains without contracts. */
+  /**
+   * Name of the store that contains the transaction counter, which contracts can read, or undefined on chains without
+   * contracts.
+   */
   readonly txCounterStore?: string;
   /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;

@@ -5,9 +5,9 @@ import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
-  /** The module that owns the account. Not set for ordinary accounts. */
+  /** The module that owns the account, or undefined for ordinary accounts. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
-  /** The account's vesting schedule and coins. Not set if the account is not a vesting account. */
+  /** The account's vesting schedule and coins, or undefined if the account is not a vesting account. */
   readonly vesting?: Vesting;
 }
 

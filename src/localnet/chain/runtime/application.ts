@@ -63,7 +63,7 @@ export function createApplication(
   const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
-    // Run the upgrades in the check state too, so that checks and simulations before the next block see the added modules.
+    // Run the upgrades in the check state too, so that checks and simulations before the next block can use the added modules.
     const lastBlock = machine.lastBlock();
     const nextBlock = { ...lastBlock, height: lastBlock.height + 1n };
     runUpgrades(planned, blockContext(nextBlock, machine.checkState()));

@@ -7,7 +7,7 @@ import type { MessageHandler } from "./context.ts";
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Handler for the message. Undefined if no module handles the message type. */
+  /** Handler for the message, or undefined if no module handles the message type. */
   readonly handler: MessageHandler | undefined;
 }
 

@@ -60,7 +60,7 @@ export function openSnapshot(home: string): OpenDatabase {
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // Read once, because BEGIN alone does not take a snapshot. All later reads in this transaction see the same state.
+    // Read once, because BEGIN alone does not take a snapshot. All later reads in this transaction return the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {

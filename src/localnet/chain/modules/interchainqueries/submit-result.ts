@@ -255,8 +255,8 @@ function verifyHeaders(
 }
 
 /**
- * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round.
- * Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes an absent field to nil.
+ * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would
+ * round. Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes a missing field to nil.
  */
 function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [

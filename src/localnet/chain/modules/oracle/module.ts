@@ -218,7 +218,7 @@ export interface OracleVote {
   /** The validator's consensus address (20 bytes). */
   readonly consensus: Uint8Array;
   readonly isAbsent: boolean;
-  /** The voted price minus the chain's price, by pair id. Empty if the vote has no prices. */
+  /** The voted price minus the chain's price, by pair id, or empty if the vote has no prices. */
   readonly deltas: ReadonlyMap<bigint, bigint>;
 }
 

@@ -58,7 +58,7 @@ export interface FeeKeeper {
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
-  /** Collects relayer fees for contracts' transfers. Not set on a chain without contracts. */
+  /** Keeper that collects relayer fees for contracts' transfers, or undefined on a chain without contracts. */
   readonly fees?: FeeKeeper;
 }
 

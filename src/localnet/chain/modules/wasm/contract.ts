@@ -127,7 +127,7 @@ export type ReplyResult =
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
-  /** The sub-message's payload. Empty if the sub-message has no payload. */
+  /** The sub-message's payload, or empty if the sub-message has no payload. */
   readonly payload: Uint8Array;
 }
 

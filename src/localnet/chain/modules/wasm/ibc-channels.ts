@@ -119,7 +119,7 @@ export interface ContractChannel extends ChannelEndpoint {
   readonly connectionId: string;
 }
 
-/** Converts a stored channel to the format that contracts see. */
+/** Converts a stored channel to the format that contracts receive. */
 export function toContractChannel(
   { portId, channelId }: ChannelEndpoint,
   { counterparty, ordering, version, connectionHops }: wireChannel.Channel,

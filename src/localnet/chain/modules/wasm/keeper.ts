@@ -349,7 +349,7 @@ interface PredictableContract {
   readonly checksum: Uint8Array;
   readonly creator: Uint8Array;
   readonly salt: Uint8Array;
-  /** The JSON message. Empty if the address does not depend on the message. */
+  /** The JSON message, or empty if the address does not depend on the message. */
   readonly message: Uint8Array;
 }
 

@@ -114,7 +114,7 @@ function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoRespon
   };
 }
 
-/** The page that is returned if a request has no pagination. Like in wasmd, the entries are not counted. */
+/** The page that is returned if a request has no pagination. As in wasmd, the entries are not counted. */
 const FIRST_PAGE: PageRequest = {
   key: new Uint8Array(0),
   offset: 0n,

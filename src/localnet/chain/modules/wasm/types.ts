@@ -87,7 +87,7 @@ export interface WasmDeps {
 
 export interface Instantiation {
   readonly creator: string;
-  /** The account that may migrate the contract. Empty if no account may migrate the contract. */
+  /** The account that may migrate the contract, or empty if no account may migrate the contract. */
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
