@@ -49,7 +49,7 @@ const PORT_TEXTS = {
   sidecarControl: "port for the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
-/** Converts a port's name such as `localRpc` to its chain file key, here `local_rpc`. */
+/** Converts the name of a port to its key in a chain file, for example `localRpc` to `local_rpc`. */
 export function keyOfPort(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
