@@ -2,9 +2,7 @@ import { CodedError } from "../platform/base/errors.ts";
 
 /** An error code, with the structured data of errors that have this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/**
- * An error of one endpoint. The error contains the endpoint's name instead of its URL, because the URL may contain a secret.
- */
+/** An error of one endpoint. The error contains the endpoint's name instead of its URL, because the URL may contain a secret. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 export type ClientErrorFacts =
@@ -19,15 +17,13 @@ export type ClientErrorFacts =
   | At<"bad-answer", { where: string; method?: string }>
   /** The response is provably wrong, because it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /**
-   * The node does not have this height, because the node is behind or has pruned the height. Another node may have the height.
-   */
+  /** The node does not have this height, because the node is behind or has pruned the height. Another node may have the height. */
   | At<"height-unavailable", { height: bigint }>
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>
   /**
-   * The node or a gateway returned a JSON-RPC error. `data` is the error's detail text. `status` is not set if the HTTP status
-   * was 200 or the error came over WebSocket.
+   * The node or a gateway returned a JSON-RPC error. `data` is the error's detail text. `status` is not set if the HTTP status was
+   * 200 or the error came over WebSocket.
    */
   | At<"rpc", RpcFacts>
   /** The application refused an `abci_query` for the reason in `log`. */

@@ -53,10 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/**
- * Reads a secret from a file, or prompts for the secret if no file is given. Error messages contain the name of the file's
- * `option`.
- */
+/** Reads a secret from a file, or prompts for the secret if no file is given. Error messages contain the name of the file's `option`. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,

@@ -119,9 +119,7 @@ function parseCommand(context: CliContext): Command {
   );
 }
 
-/**
- * Like the SDK's `keys parse`, splits a bech32 string into its prefix and bytes, or encodes hex bytes in every bech32 format.
- */
+/** Like the SDK's `keys parse`, splits a bech32 string into its prefix and bytes, or encodes hex bytes in every bech32 format. */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
     const ends = Object.values(KINDS).flatMap((end) => [end, `${end}pub`]);

@@ -72,10 +72,7 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/**
- * Classifies errors by method, JSON-RPC code and text. The text is the message and data of a JSON-RPC error, or the
- * application's log.
- */
+/** Classifies errors by method, JSON-RPC code and text. The text is the message and data of a JSON-RPC error, or the application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache already contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -147,8 +144,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies errors by HTTP status if no row in the table of texts matches. The statuses 200 and 500 are not listed, because
- * they do not identify a cause: nodes send 500 with every error.
+ * Classifies errors by HTTP status if no row in the table of texts matches. The statuses 200 and 500 are not listed, because they
+ * do not identify a cause: nodes send 500 with every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
@@ -202,10 +199,7 @@ export function lackText(error: unknown, other?: string): string {
   return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
-/**
- * Returns true if the node refused a request because of its size. CometBFT's default limit is 1,000,000 bytes
- * (`max_body_bytes`).
- */
+/** Returns true if the node refused a request because of its size. CometBFT's default limit is 1,000,000 bytes (`max_body_bytes`). */
 export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }

@@ -21,10 +21,7 @@ import type { RpcCaller } from "./rpc-caller.ts";
 const MAX_PENDING = 10_000;
 
 interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
-  /**
-   * Initial maximum number of calls per request. The maximum is lowered if the endpoint refuses a batch; see {@link
-   * planRequests}.
-   */
+  /** Initial maximum number of calls per request. The maximum is lowered if the endpoint refuses a batch; see {@link planRequests}. */
   readonly maxBatch: number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }

@@ -17,10 +17,7 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /**
-   * ABCI response code, which is 0 on success. Any other code means that the application rejected the query for the reason in
-   * `log`.
-   */
+  /** ABCI response code, which is 0 on success. Any other code means that the application rejected the query for the reason in `log`. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -35,10 +32,7 @@ export interface StoreResponse {
 
 /** An endpoint that is more than this number of blocks behind the best endpoint is tried last. A smaller lag is normal. */
 export const MAX_LAG = 5n;
-/**
- * If a chain's height drops by more than this number of blocks, the chain was reset. A smaller drop means that an endpoint is
- * behind.
- */
+/** If a chain's height drops by more than this number of blocks, the chain was reset. A smaller drop means that an endpoint is behind. */
 export const RESET_DISTANCE = 20n;
 
 /** The parts of a node's status that the client uses. */
@@ -91,8 +85,8 @@ export interface TxSearcher {
 }
 
 /**
- * CosmJS's methods `commit` and `blockSearch`, and readers that decode only the fields that are needed. As in CosmJS, the
- * methods have no parameter for an abort signal.
+ * CosmJS's methods `commit` and `blockSearch`, and readers that decode only the fields that are needed. As in CosmJS, the methods
+ * have no parameter for an abort signal.
  */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
@@ -106,10 +100,10 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Returns a searcher that queries only endpoints with all of these blocks. Other endpoints are not queried, because a node
-   * that is behind or has pruned blocks does not report which blocks are missing. The searcher rejects with
-   * `height-unavailable` if no endpoint has all the blocks. `check` returns undefined for a valid page. If `check` returns a
-   * problem, the next endpoint is tried.
+   * Returns a searcher that queries only endpoints with all of these blocks. Other endpoints are not queried, because a node that
+   * is behind or has pruned blocks does not report which blocks are missing. The searcher rejects with `height-unavailable` if no
+   * endpoint has all the blocks. `check` returns undefined for a valid page. If `check` returns a problem, the next endpoint is
+   * tried.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
@@ -119,9 +113,9 @@ export interface ChainClient {
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
-   * Runs a gRPC query over `abci_query`. The request and the response are encoded messages. Rejects with `abci` if the
-   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0,
-   * the latest height.
+   * Runs a gRPC query over `abci_query`. The request and the response are encoded messages. Rejects with `abci` if the application
+   * refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0, the latest
+   * height.
    */
   readonly grpcQuery: (
     path: string,

@@ -40,8 +40,8 @@ interface ChainClientOptions {
 /** Default limits, suitable for a public node with a round-trip time of about 100 ms. */
 const DEFAULT_LIMITS = {
   /**
-   * Deadline for one HTTP request. Each attempt to read makes at most two requests: the check of the chain id, and the call. A
-   * read makes one attempt per endpoint, or two attempts if there is only one endpoint.
+   * Deadline for one HTTP request. Each attempt to read makes at most two requests: the check of the chain id, and the call. A read
+   * makes one attempt per endpoint, or two attempts if there is only one endpoint.
    */
   deadlineMs: 10_000,
   /**
@@ -64,8 +64,8 @@ export interface ChainClientDeps {
   readonly observer: RpcObserver;
   /**
    * Default: the function of the same name, which is imported on first use because it loads signature verification. The import
-   * delays the call, so the call is not part of the current event loop turn's batch. A relayer passes the function in, so that
-   * it sends only one HTTP request per turn.
+   * delays the call, so the call is not part of the current event loop turn's batch. A relayer passes the function in, so that it
+   * sends only one HTTP request per turn.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
@@ -180,8 +180,8 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 const EXISTENCE_TAG = 0x0a;
 
 /**
- * Reads a store key with a proof. Throws `height-unavailable` if the node does not have the height, so that the pool tries the
- * next node.
+ * Reads a store key with a proof. Throws `height-unavailable` if the node does not have the height, so that the pool tries the next
+ * node.
  */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
@@ -213,8 +213,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket returns null both for a missing key and for an empty value. The type of
-  // the first proof distinguishes the two cases.
+  // A node whose application runs behind an ABCI socket returns null both for a missing key and for an empty value. The type of the
+  // first proof distinguishes the two cases.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,

@@ -28,8 +28,8 @@ export interface EndpointPool extends RpcCaller {
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
   /**
-   * Number of blocks that this endpoint was behind the best endpoint in the last check of all endpoints. Undefined before the
-   * first check, or if this endpoint did not respond.
+   * Number of blocks that this endpoint was behind the best endpoint in the last check of all endpoints. Undefined before the first
+   * check, or if this endpoint did not respond.
    */
   readonly lagBlocks: bigint | undefined;
 }
@@ -37,9 +37,9 @@ export interface PoolEndpointHealth extends EndpointHealth {
 /**
  * Creates a pool of `endpoints`, which are listed in order of preference.
  *
- * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or returns a final error
- * (see `answers.ts`). An endpoint that rests after a failure is tried later, but is not excluded. A read therefore never waits
- * for a rest to end. After the rest, a check in the background restores the endpoint's place in the order.
+ * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or returns a final error (see
+ * `answers.ts`). An endpoint that rests after a failure is tried later, but is not excluded. A read therefore never waits for a
+ * rest to end. After the rest, a check in the background restores the endpoint's place in the order.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -61,8 +61,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // If there is only one endpoint, ask it again after a broken connection or for a missing block, because several nodes
-        // may share its address.
+        // If there is only one endpoint, ask it again after a broken connection or for a missing block, because several nodes may
+        // share its address.
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
@@ -94,9 +94,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/**
- * Returns the number of blocks that each endpoint is behind the best endpoint. Only heights from the same check are comparable.
- */
+/** Returns the number of blocks that each endpoint is behind the best endpoint. Only heights from the same check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
@@ -104,8 +102,8 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
 }
 
 /**
- * Preference of errors if all endpoints fail. The read rejects with the least conclusive error, because an endpoint that is
- * down may have data that is missing at another endpoint.
+ * Preference of errors if all endpoints fail. The read rejects with the least conclusive error, because an endpoint that is down
+ * may have data that is missing at another endpoint.
  */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
@@ -133,16 +131,16 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
 };
 
 /**
- * Upper limits of the latency classes, in ms. Endpoints in the same class are treated as equally fast, so their configured
- * order applies.
+ * Upper limits of the latency classes, in ms. Endpoints in the same class are treated as equally fast, so their configured order
+ * applies.
  */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
  * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Healthy endpoints are followed by
- * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are resting after
- * failures, or have not responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints,
- * clearly faster endpoints come first. Otherwise, the configured order applies.
+ * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are resting after failures,
+ * or have not responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints, clearly faster
+ * endpoints come first. Otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

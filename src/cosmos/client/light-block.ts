@@ -16,10 +16,9 @@ import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 const PER_PAGE = 100;
 
 /**
- * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. `height` 0
- * means the latest height. `validators` is the hash of the block's expected validator set, if it is known. Throws
- * `wrong-answer` if the header, the commit and the validators do not match, or if two thirds of the voting power or less have
- * signed the header.
+ * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. `height` 0 means
+ * the latest height. `validators` is the hash of the block's expected validator set, if it is known. Throws `wrong-answer` if the
+ * header, the commit and the validators do not match, or if two thirds of the voting power or less have signed the header.
  */
 export async function readLightBlock(
   height: bigint,

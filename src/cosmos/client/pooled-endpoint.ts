@@ -23,13 +23,13 @@ export interface EndpointHealth {
   /** Duration of the last status request, in ms, or undefined until the endpoint has responded once. */
   readonly latencyMs: number | undefined;
   /**
-   * Description of the provably wrong response because of which reads currently prefer other endpoints. Undefined if the
-   * endpoint is trusted.
+   * Description of the provably wrong response because of which reads currently prefer other endpoints. Undefined if the endpoint
+   * is trusted.
    */
   readonly distrusted: string | undefined;
   /**
-   * The RPC methods that the endpoint recently failed to serve, each with the reason. The key for oversized responses is
-   * "response size". Not set if no method has failed.
+   * The RPC methods that the endpoint recently failed to serve, each with the reason. The key for oversized responses is "response
+   * size". Not set if no method has failed.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request, or undefined if unknown. */
@@ -55,8 +55,8 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * Time during which reads prefer other endpoints after a provably wrong response. The client cannot observe when an endpoint
- * stops returning wrong responses, so the endpoint is distrusted for this entire time.
+ * Time during which reads prefer other endpoints after a provably wrong response. The client cannot observe when an endpoint stops
+ * returning wrong responses, so the endpoint is distrusted for this entire time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
@@ -65,21 +65,17 @@ const LACK_MS = 600_000;
 /** Time without a refusal after which an endpoint that refused calls despite a good status is good again. */
 const REFUSAL_MS = 60_000;
 
-/**
- * Missing data or capabilities that affect only one request. The endpoint may still serve other requests with the same method.
- */
+/** Missing data or capabilities that affect only one request. The endpoint may still serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
 /**
- * Creates one endpoint of a pool, in state `unchecked`. The endpoint's chain id is checked before use, and the endpoint rests
- * after each failure.
+ * Creates one endpoint of a pool, in state `unchecked`. The endpoint's chain id is checked before use, and the endpoint rests after
+ * each failure.
  */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /**
-   * Until this time, a successful status call does not clear the last failure, because the endpoint has refused another method.
-   */
+  /** Until this time, a successful status call does not clear the last failure, because the endpoint has refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -120,8 +116,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
   /**
-   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period. Wrong responses
-   * during a period do not extend it.
+   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period. Wrong responses during
+   * a period do not extend it.
    */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
@@ -139,8 +135,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
     if (error.facts.code === "wrong-chain") recordFailure(error);
     else if (answer === "wrong") recordWrongResponse(errorText(error));
-    // After a broadcast, a JSON-RPC error is caused by the transaction, but a closed connection or a timeout is caused by the
-    // endpoint.
+    // After a broadcast, a JSON-RPC error is caused by the transaction, but a closed connection or a timeout is caused by the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
@@ -215,8 +210,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Request the status first, in the same turn of the event loop as the call. The status request and the call are then
-        // part of the same HTTP request, so the same process responds to both, even if several processes share one address.
+        // Request the status first, in the same turn of the event loop as the call. The status request and the call are then part
+        // of the same HTTP request, so the same process responds to both, even if several processes share one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)

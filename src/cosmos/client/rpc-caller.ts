@@ -9,10 +9,7 @@ export interface RpcCaller {
    * deadline, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /**
-   * Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch. Not set if calls are not
-   * batched.
-   */
+  /** Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch. Not set if calls are not batched. */
   readonly batchSize?: () => number;
   /** Closes the caller, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
@@ -27,13 +24,11 @@ export interface RpcRead<T> {
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
   /**
-   * Blocks that the endpoint must have. A status call in the same request checks whether the endpoint has these blocks. Not set
-   * if the call needs no blocks.
+   * Blocks that the endpoint must have. A status call in the same request checks whether the endpoint has these blocks. Not set if
+   * the call needs no blocks.
    */
   readonly blocks?: BlockRange | undefined;
-  /**
-   * Called with the error of each endpoint that was tried. If the function returns a value, the read resolves with this value.
-   */
+  /** Called with the error of each endpoint that was tried. If the function returns a value, the read resolves with this value. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 
@@ -43,8 +38,8 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
 }
 
 /**
- * Callbacks that count calls and requests for metrics. The callbacks must not throw. An `outcome` is "ok", "aborted" or an
- * error's code.
+ * Callbacks that count calls and requests for metrics. The callbacks must not throw. An `outcome` is "ok", "aborted" or an error's
+ * code.
  */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
@@ -68,8 +63,8 @@ export interface RpcObserver {
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
 
 /**
- * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort signals, so each
- * call ends at its deadline or when `life` aborts. `disconnect` does nothing, because the caller is closed by its creator.
+ * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort signals, so each call
+ * ends at its deadline or when `life` aborts. `disconnect` does nothing, because the caller is closed by its creator.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

@@ -57,10 +57,7 @@ export function resultField(value: unknown, path: string, endpoint: string): Jso
   return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
-/**
- * Creates a `bad-answer` error. The error message contains the path, but never the value, because a proxy's page may contain
- * secrets.
- */
+/** Creates a `bad-answer` error. The error message contains the path, but never the value, because a proxy's page may contain secrets. */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

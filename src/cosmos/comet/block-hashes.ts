@@ -57,9 +57,9 @@ function blockIdMessage(id: BlockId): Uint8Array {
 const PRECOMMIT = 2n;
 
 /**
- * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a
- * commit differ only in their time and in their block id (the block or nil), so all other fields are encoded only once. The
- * returned function throws if the index is out of range.
+ * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a commit
+ * differ only in their time and in their block id (the block or nil), so all other fields are encoded only once. The returned
+ * function throws if the index is out of range.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
   const forBlock = canonicalHead(commit, commit.blockId);

@@ -35,10 +35,7 @@ export interface Header {
 
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
-/**
- * One validator's precommit in a commit. If the validator did not vote, the fields are empty and the time is Go's zero time
- * (year 1).
- */
+/** One validator's precommit in a commit. If the validator did not vote, the fields are empty and the time is Go's zero time (year 1). */
 export interface CommitSig {
   readonly flag: number;
   readonly validatorAddress: Uint8Array;

@@ -30,8 +30,8 @@ export interface TrustOptions {
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
   /**
-   * Called before the slow verifier checks signatures, which takes 1 to 2 ms for each signature; see {@link
-   * SignatureChecks.beforeSlow}.
+   * Called before the slow verifier checks signatures, which takes 1 to 2 ms for each signature; see
+   * {@link SignatureChecks.beforeSlow}.
    */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
@@ -72,9 +72,9 @@ export function verifyHeader(
 }
 
 /**
- * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest.
- * Therefore, a header is certain to have an honest signer only if validators with more than 1/3 of the power have signed the
- * header. The check triples the numerator, which wraps around at 2^64 like Go's uint64.
+ * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. Therefore, a
+ * header is certain to have an honest signer only if validators with more than 1/3 of the power have signed the header. The check
+ * triples the numerator, which wraps around at 2^64 like Go's uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
@@ -101,8 +101,8 @@ function checkNewHeader(
 }
 
 /**
- * Checks that the new header's time is after the old header's time, and not in the future. Bounds are exclusive, like Go's
- * `After` and `Before`.
+ * Checks that the new header's time is after the old header's time, and not in the future. Bounds are exclusive, like Go's `After`
+ * and `Before`.
  */
 function checkTime(oldNs: bigint, newNs: bigint, { nowNs, maxClockDriftNs }: TrustOptions): void {
   if (newNs <= oldNs) {

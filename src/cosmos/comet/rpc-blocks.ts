@@ -122,8 +122,8 @@ function textEvent(event: JsonField): TextEvent {
 }
 
 /**
- * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64, and later versions print them
- * as text. If all keys in a response are base64 of printable text, the response is assumed to come from Tendermint 0.34.
+ * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64, and later versions print them as
+ * text. If all keys in a response are base64 of printable text, the response is assumed to come from Tendermint 0.34.
  */
 function eventReader(all: readonly JsonField[]): EventReader {
   const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));

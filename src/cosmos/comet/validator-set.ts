@@ -31,8 +31,8 @@ function compareValidators(
 }
 
 /**
- * Returns the validator with the highest priority. If several validators have this priority, returns the validator with the
- * lowest address. Returns undefined for an empty set.
+ * Returns the validator with the highest priority. If several validators have this priority, returns the validator with the lowest
+ * address. Returns undefined for an empty set.
  */
 function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
@@ -209,9 +209,9 @@ function clip(value: bigint): bigint {
 }
 
 /**
- * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT
- * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not.
- * Returns undefined if there are no votes.
+ * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT `MedianTime`).
+ * `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not. Returns undefined if
+ * there are no votes.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,

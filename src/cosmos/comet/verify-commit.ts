@@ -82,8 +82,8 @@ export function verifyCommitLight(
     const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
     throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
   }
-  // As in Go, the needed power is rounded down. The rounding does not weaken the check, because the signed power must be
-  // greater than `needed`.
+  // As in Go, the needed power is rounded down. The rounding does not weaken the check, because the signed power must be greater
+  // than `needed`.
   const needed = (totalPower(set.validators) * 2n) / 3n;
   const claims = function* (): Generator<Claim> {
     for (const [index, sig] of commit.signatures.entries()) {
@@ -138,9 +138,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because the order determines
- * the error. The batch verifier sums up all power before it verifies any signature. The single verifier does both for each
- * signature.
+ * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because the order determines the
+ * error. The batch verifier sums up all power before it verifies any signature. The single verifier does both for each signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,
@@ -182,8 +181,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The second function runs
- * the slow verifier if necessary, and throws `CometError` for an invalid signature.
+ * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The second function runs the
+ * slow verifier if necessary, and throws `CometError` for an invalid signature.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,

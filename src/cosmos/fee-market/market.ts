@@ -9,10 +9,7 @@ export interface MarketParams {
   readonly alpha: Dec18;
   /** Factor applied to the learning rate after each block if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
-  /**
-   * Share of the window's capacity up to which the window is nearly empty. The window is nearly full from 1 minus this share
-   * on.
-   */
+  /** Share of the window's capacity up to which the window is nearly empty. The window is nearly full from 1 minus this share on. */
   readonly gamma: Dec18;
   /** Price change per unit of gas that the window is above or below its target. */
   readonly delta: Dec18;
@@ -25,8 +22,8 @@ export interface MarketParams {
 }
 
 /**
- * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant. Each price
- * change then depends only on the last block.
+ * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant. Each price change
+ * then depends only on the last block.
  */
 export const DEPLOYED_MARKET: MarketParams = {
   alpha: 0n,
@@ -114,9 +111,7 @@ export function toWire(state: State): WireState {
   };
 }
 
-/**
- * Adds a transaction's gas to the current block. If the sum would exceed the maximum, returns the block's utilization instead.
- */
+/** Adds a transaction's gas to the current block. If the sum would exceed the maximum, returns the block's utilization instead. */
 export function addUtilization(
   state: State,
   gas: bigint,
@@ -155,9 +150,9 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 }
 
 /**
- * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window
- * does not contain the gas, the exact gas is unknown. In this case, `isExact` is false, and `gas` is the maximum that the block
- * can have used. Cost: O(window × log(maximum)).
+ * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window does
+ * not contain the gas, the exact gas is unknown. In this case, `isExact` is false, and `gas` is the maximum that the block can have
+ * used. Cost: O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -208,9 +203,9 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 }
 
 /**
- * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step. Adds `delta` times the window's
- * net utilization, and returns at least the minimum price. Each quotient and product is rounded half to even, like `LegacyDec`,
- * so a different order of operations would change the last digit.
+ * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step. Adds `delta` times the window's net
+ * utilization, and returns at least the minimum price. Each quotient and product is rounded half to even, like `LegacyDec`, so a
+ * different order of operations would change the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

@@ -156,8 +156,8 @@ const MAX_TOKEN_CHARACTERS = 65_536;
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
- * Encrypts bytes with a password as a compact JWE, the file format of an SDK keyring, using PBES2-HS256+A128KW with A256GCM
- * (RFC 7518, 4.8 and 5.3). `created` is the time in the header, which readers ignore.
+ * Encrypts bytes with a password as a compact JWE, the file format of an SDK keyring, using PBES2-HS256+A128KW with A256GCM (RFC
+ * 7518, 4.8 and 5.3). `created` is the time in the header, which readers ignore.
  */
 function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];

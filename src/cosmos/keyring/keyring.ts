@@ -35,8 +35,8 @@ export function openKeyring(store: KeyStore) {
       throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
     /**
-     * Adds a local key to the keyring. Throws `bad-key` if the key's name is invalid, or if the name or address already exists
-     * in the keyring.
+     * Adds a local key to the keyring. Throws `bad-key` if the key's name is invalid, or if the name or address already exists in
+     * the keyring.
      */
     add: (record: KeyRecord): void => addRecord(store, record),
     remove: (name: string): void => {
@@ -48,8 +48,8 @@ export function openKeyring(store: KeyStore) {
 }
 
 /**
- * Reads a private key, which has 32 bytes for secp256k1. Throws `bad-key` with a message that explains the fix and contains no
- * part of the key.
+ * Reads a private key, which has 32 bytes for secp256k1. Throws `bad-key` with a message that explains the fix and contains no part
+ * of the key.
  */
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;

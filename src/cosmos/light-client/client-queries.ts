@@ -26,8 +26,8 @@ const PAGE_LIMIT = 100n;
 const MAX_PAGES = 1_000;
 
 /**
- * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` if
- * the docstring mentions this error.
+ * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` if the
+ * docstring mentions this error.
  */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
@@ -57,8 +57,8 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
     clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
       (await query("ClientStatus", { clientId }, signal)).status,
     /**
-     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if the client has no
-     * consensus state at this height.
+     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if the client has no consensus
+     * state at this height.
      */
     consensusState: async (clientId: string, at: RemoteHeight, signal: AbortSignal) => {
       const height = { revisionNumber: at.revision, revisionHeight: at.height, latestHeight: false };

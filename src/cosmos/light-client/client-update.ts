@@ -19,8 +19,8 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /**
- * Returns the margin before expiry. The margin is at most a tenth of the trusting period, so that clients with short periods
- * can be updated.
+ * Returns the margin before expiry. The margin is at most a tenth of the trusting period, so that clients with short periods can be
+ * updated.
  */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
@@ -28,9 +28,7 @@ function marginOf({ trustingPeriodNs }: LightClientState): bigint {
 
 export interface Trust {
   readonly height: RemoteHeight;
-  /**
-   * Encoded validator set of block `height` + 1. The validator set's hash is the `next_validators_hash` that the client stores.
-   */
+  /** Encoded validator set of block `height` + 1. The validator set's hash is the `next_validators_hash` that the client stores. */
   readonly validatorSet: Uint8Array;
 }
 
@@ -78,8 +76,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Read the consensus state and the validator set in parallel, because both are needed unless the height has expired, which
-    // is rare.
+    // Read the consensus state and the validator set in parallel, because both are needed unless the height has expired, which is rare.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
     // Block times increase with the height. If this height has expired, all lower heights have expired, too.
@@ -139,10 +136,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/**
- * Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header at `at` be
- * verified.
- */
+/** Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header at `at` be verified. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }

@@ -162,8 +162,8 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
 }
 
 /**
- * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC 6962). `total` must be
- * at least 2.
+ * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC 6962). `total` must be at
+ * least 2.
  */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);

@@ -25,8 +25,8 @@ export interface FieldFormat {
   /** How bytes are printed: "hex" is upper-case hex, "raw" is the JSON text that the bytes contain, and undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;
   /**
-   * True if the Go field is not a pointer (`gogoproto.nullable = false`). In this case, a missing message is printed and
-   * written with its defaults.
+   * True if the Go field is not a pointer (`gogoproto.nullable = false`). In this case, a missing message is printed and written
+   * with its defaults.
    */
   readonly neverNull: boolean;
   /** The format for amino signing (`amino` options). */
@@ -90,8 +90,8 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
 }
 
 /**
- * Returns an option's value, or undefined if the option is not set. First checks whether the option is set. Few options are
- * set, and `getOption` would build a message for each default value.
+ * Returns an option's value, or undefined if the option is not set. First checks whether the option is set. Few options are set,
+ * and `getOption` would build a message for each default value.
  */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);
@@ -249,8 +249,8 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses a duration, which is either a number of seconds with at most nine fractional digits and the suffix "s" or, as in Go,
- * whole numbers with units, such as "1h30m". Throws on any other format and beyond ±10,000 years.
+ * Parses a duration, which is either a number of seconds with at most nine fractional digits and the suffix "s" or, as in Go, whole
+ * numbers with units, such as "1h30m". Throws on any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);

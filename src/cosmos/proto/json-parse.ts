@@ -62,9 +62,7 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
   return message;
 }
 
-/**
- * Sets a missing field that Go always writes. A non-nullable message is set to its defaults, and a non-nullable number to "0".
- */
+/** Sets a missing field that Go always writes. A non-nullable message is set to its defaults, and a non-nullable number to "0". */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;
   const format = formatOf(field);

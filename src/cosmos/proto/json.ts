@@ -28,12 +28,11 @@ import { parseMessage, requireDepth } from "./json-parse.ts";
 
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
- * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Missing
- * messages and missing bytes are printed as null.
+ * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Missing messages
+ * and missing bytes are printed as null.
  *
- * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`,
- * and the JSON uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or
- * `too-deep`.
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and
+ * the JSON uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -50,12 +49,12 @@ export function messageToJson(
 }
 
 /**
- * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums
- * as names or numbers, and null for missing values. Writes non-nullable messages (`relaywatch.never_null`) even if they are
- * missing in the JSON.
+ * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums as
+ * names or numbers, and null for missing values. Writes non-nullable messages (`relaywatch.never_null`) even if they are missing in
+ * the JSON.
  *
- * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the
- * bytes use the variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`,
+ * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes
+ * use the variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`,
  * `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
@@ -80,8 +79,7 @@ interface PrintContext {
 
 /** Converts a decoded message to JSON as specified for `messageToJson`, with the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
-  // The nesting limit of `fromBinary` is not sufficient, because each Any is decoded in a separate call, which starts counting
-  // at zero.
+  // The nesting limit of `fromBinary` is not sufficient, because each Any is decoded in a separate call, which starts counting at zero.
   requireDepth(context.depth);
   try {
     switch (message.desc.typeName) {
@@ -135,8 +133,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns true if missing bytes are printed as null. Go prints a nil slice as null, but `HexBytes` and the number types have
- * custom methods that print nil as "" or "0".
+ * Returns true if missing bytes are printed as null. Go prints a nil slice as null, but `HexBytes` and the number types have custom
+ * methods that print nil as "" or "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;
@@ -205,8 +203,8 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // Times and durations are printed as strings, and a nested Any has another "@type". Therefore, their JSON is the member
-  // "value" (Go's `isWkt`).
+  // Times and durations are printed as strings, and a nested Any has another "@type". Therefore, their JSON is the member "value"
+  // (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }

@@ -24,8 +24,8 @@ import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
   /**
-   * Accepts unknown non-critical fields, like the SDK in TxBody. Non-critical fields have field numbers with bit 11 set (1024
-   * to 2047, 3072 to 4095, …).
+   * Accepts unknown non-critical fields, like the SDK in TxBody. Non-critical fields have field numbers with bit 11 set (1024 to
+   * 2047, 3072 to 4095, …).
    */
   readonly allowNonCritical?: boolean;
   /** The chain name used in type URLs. Default: the canonical name. */

@@ -1,9 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/**
- * The reason why bytes are not a sequence of protobuf fields. The messages are the same as from Go's `protowire.ParseError`.
- */
+/** The reason why bytes are not a sequence of protobuf fields. The messages are the same as from Go's `protowire.ParseError`. */
 export type WireFailure =
   | "unexpected EOF"
   | "proto: invalid field number"
@@ -174,16 +172,16 @@ export function wireTypeOf(type: FieldType): number {
 }
 
 /**
- * Returns true if the SDK accepts this wire type for a field of this type. The SDK accepts length-delimited bytes for every
- * type, because a packed list is encoded as length-delimited bytes.
+ * Returns true if the SDK accepts this wire type for a field of this type. The SDK accepts length-delimited bytes for every type,
+ * because a packed list is encoded as length-delimited bytes.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {
   return wireType === WIRE.bytes || wireType === wireTypeOf(type);
 }
 
 /**
- * Decodes a message using its descriptor. Like Go, accepts tags of up to ten bytes, although `fromBinary` accepts only five
- * bytes. Throws a plain `Error` for bytes that are not a valid encoding of the message.
+ * Decodes a message using its descriptor. Like Go, accepts tags of up to ten bytes, although `fromBinary` accepts only five bytes.
+ * Throws a plain `Error` for bytes that are not a valid encoding of the message.
  */
 export function decodeByDescriptor<Desc extends DescMessage>(
   desc: Desc,

@@ -102,10 +102,7 @@ interface GenesisSettings {
   readonly denomMetadata: readonly JsonObject[];
   /** Names or addresses of the first validators' operators. All further validators get operator addresses without a key. */
   readonly operators: readonly (string | undefined)[];
-  /**
-   * If true, genesis transactions create the validators after InitGenesis. Otherwise, the staking genesis contains the
-   * validators.
-   */
+  /** If true, genesis transactions create the validators after InitGenesis. Otherwise, the staking genesis contains the validators. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
   readonly admins: readonly string[];
@@ -113,10 +110,7 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /**
-   * Trusting periods (ns), one for each additional light client of the remote chain. The additional clients have no
-   * connections.
-   */
+  /** Trusting periods (ns), one for each additional light client of the remote chain. The additional clients have no connections. */
   readonly moreClients: readonly bigint[];
   /** Genesis state, keyed by module. The fields in `modules` override the state that results from the other settings. */
   readonly modules: JsonObject;

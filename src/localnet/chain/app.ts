@@ -64,10 +64,7 @@ export interface AppOptions {
   readonly denom: string;
   /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
-  /**
-   * Profile that selects the chain's behaviour. The profile must never change during the chain's lifetime. Default:
-   * `specification`.
-   */
+  /** Profile that selects the chain's behaviour. The profile must never change during the chain's lifetime. Default: `specification`. */
   readonly profile?: ProfileName | undefined;
   /** Bech32 prefix for account addresses. Default: `neutron`. */
   readonly bech32Prefix?: string;
@@ -96,8 +93,8 @@ export interface AppOptions {
 
 export interface AppDeps {
   /**
-   * Storage of the chain's state, from which a restarted chain continues. Without storage, the chain starts with an empty state
-   * in memory.
+   * Storage of the chain's state, from which a restarted chain continues. Without storage, the chain starts with an empty state in
+   * memory.
    */
   readonly storage?: StateStorage;
 }
@@ -192,8 +189,8 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // The staking module gets a bank keeper without hooks, because the deployed chain passes the keeper to `staking` before it
-    // sets the keeper's hooks.
+    // The staking module gets a bank keeper without hooks, because the deployed chain passes the keeper to `staking` before it sets
+    // the keeper's hooks.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
@@ -279,8 +276,8 @@ function localChain(
     },
   );
   // The middleware is listed from the outermost to the innermost layer. If a packet's memo calls a contract, the receiver is
-  // replaced before the rate limiter checks the packet. After a timeout, the quota is restored, the transfer is refunded, and
-  // then the sending contract is called.
+  // replaced before the rate limiter checks the packet. After a timeout, the quota is restored, the transfer is refunded, and then
+  // the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

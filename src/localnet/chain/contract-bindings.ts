@@ -7,8 +7,8 @@ import type { CustomMessageHandler, WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
- * gRPC queries that contracts may call on the deployed chain. Queries to modules that this chain lacks fail with "no route".
- * The list is copied from `AcceptedStargateQueries` in release 6 of the deployed chain.
+ * gRPC queries that contracts may call on the deployed chain. Queries to modules that this chain lacks fail with "no route". The
+ * list is copied from `AcceptedStargateQueries` in release 6 of the deployed chain.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -62,8 +62,8 @@ function rpcs(service: string, names: string): readonly string[] {
 }
 
 /**
- * Modules that provide bindings, in lookup order. As in Go, if a message has members for several modules, the first module in
- * this order handles the message.
+ * Modules that provide bindings, in lookup order. As in Go, if a message has members for several modules, the first module in this
+ * order handles the message.
  */
 const ORDER = [
   "interchainqueries",

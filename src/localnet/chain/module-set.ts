@@ -35,9 +35,7 @@ export interface AddedModules {
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
   /** Called at the end of each block on a chain that burns its fees. Burns collected coins. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /**
-   * Middleware around the transfer application: `within` is inside the rate limiter, and `outside` is around the rate limiter.
-   */
+  /** Middleware around the transfer application: `within` is inside the rate limiter, and `outside` is around the rate limiter. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

@@ -38,8 +38,8 @@ export async function withChain<T>(
 }
 
 /**
- * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in
- * the background after two responses. The optimization takes 80 ms of CPU time and delays the end of the process.
+ * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in the
+ * background after two responses. The optimization takes 80 ms of CPU time and delays the end of the process.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");

@@ -9,10 +9,7 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Parses a command-line argument's text. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/**
- * An argument's name and help, such as "<denom> denomination". Includes a parser if the parser cannot be chosen by the field's
- * type.
- */
+/** An argument's name and help, such as "<denom> denomination". Includes a parser if the parser cannot be chosen by the field's type. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
 /** Names and help for arguments, keyed by the name or path of the field that the argument sets. */

@@ -17,9 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/**
- * Creates a command that controls a running localnet. The command's help lists the options shared by all such commands first.
- */
+/** Creates a command that controls a running localnet. The command's help lists the options shared by all such commands first. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }

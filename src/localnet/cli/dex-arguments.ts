@@ -17,9 +17,7 @@ export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
 
-/**
- * Parses a tick index. A negative index must be in brackets, such as "[-5]", because it would otherwise be parsed as an option.
- */
+/** Parses a tick index. A negative index must be in brackets, such as "[-5]", because it would otherwise be parsed as an option. */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
   return quoting(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
@@ -56,9 +54,7 @@ export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
 
-/**
- * Parses swap routes, such as "A,B;A,C,B". Semicolons separate the routes, and commas separate the denominations in a route.
- */
+/** Parses swap routes, such as "A,B;A,C,B". Semicolons separate the routes, and commas separate the denominations in a route. */
 export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }

@@ -32,10 +32,7 @@ export interface GasReports {
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /**
-   * Returns a text that lists the failed Wasm calls with their call stacks. Returns an empty string if the call stacks are
-   * unknown.
-   */
+  /** Returns a text that lists the failed Wasm calls with their call stacks. Returns an empty string if the call stacks are unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,

@@ -19,8 +19,8 @@ import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage
 import { chainsOf } from "./load-chain-config.ts";
 
 /**
- * Maximum size of a genesis document in bytes, which is far above any localnet export. The limit prevents the command from
- * reading a huge file that was given by mistake.
+ * Maximum size of a genesis document in bytes, which is far above any localnet export. The limit prevents the command from reading
+ * a huge file that was given by mistake.
  */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 

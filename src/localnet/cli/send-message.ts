@@ -122,10 +122,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/**
- * Returns the response to the message. Returns undefined if the transaction failed, or if the response is missing or cannot be
- * decoded.
- */
+/** Returns the response to the message. Returns undefined if the transaction failed, or if the response is missing or cannot be decoded. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -294,8 +291,8 @@ function refused(
 }
 
 /**
- * Throws a `CliError` if no option selects an account. The check runs before the first request to the chain, so that users see
- * the error immediately.
+ * Throws a `CliError` if no option selects an account. The check runs before the first request to the chain, so that users see the
+ * error immediately.
  */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;

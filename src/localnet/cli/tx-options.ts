@@ -8,10 +8,7 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /**
-   * Gas limit. If undefined or "auto", the limit is `gasAdjustment` times the sum of the simulated gas and the fee payment's
-   * gas.
-   */
+  /** Gas limit. If undefined or "auto", the limit is `gasAdjustment` times the sum of the simulated gas and the fee payment's gas. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;

@@ -29,9 +29,9 @@ export function createChainClock(machine: Clock) {
     /** Returns the number of chain seconds per machine second. At rate 0, chain time does not advance. */
     rate: () => anchor.rate,
     /**
-     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years
-     * ahead of the machine's time. Also throws this error if the time is before the chains' current time, because no block may
-     * be earlier than the previous block.
+     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years ahead
+     * of the machine's time. Also throws this error if the time is before the chains' current time, because no block may be earlier
+     * than the previous block.
      */
     set: (timeMs: number) => {
       const presentMs = nowMs();
@@ -79,8 +79,7 @@ export async function mineBlocks(
     // Stop the clock, so that only `everyMs` separates the times of consecutive blocks.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Set the clock only if there is an interval. Otherwise, the clock is running, and a time that was just read is already
-      // in the past.
+      // Set the clock only if there is an interval. Otherwise, the clock is running, and a time that was just read is already in the past.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);

@@ -158,10 +158,7 @@ async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody>
   };
 }
 
-/**
- * Responds with 400 to an invalid body, and with 409 if the chain rejects the command. Any other error is a bug and is
- * rethrown.
- */
+/** Responds with 400 to an invalid body, and with 409 if the chain rejects the command. Any other error is a bug and is rethrown. */
 async function reply(run: () => CommandResult): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
@@ -194,9 +191,7 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/**
- * Returns the field's integer, which must be between `least` and `most` (inclusive). Returns `least` if the field is missing.
- */
+/** Returns the field's integer, which must be between `least` and `most` (inclusive). Returns `least` if the field is missing. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -239,8 +234,7 @@ function wholeNumber(field: JsonField): bigint {
 }
 
 function addresses(field: JsonField): readonly Uint8Array[] {
-  // Require the field, because `elements` returns an empty list for a missing field, which would mark all validators as
-  // present.
+  // Require the field, because `elements` returns an empty list for a missing field, which would mark all validators as present.
   const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);

@@ -82,10 +82,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/**
- * Creates the fault control of a sidecar in another process on this machine. Requests are sent to the control API of that
- * process.
- */
+/** Creates the fault control of a sidecar in another process on this machine. Requests are sent to the control API of that process. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };

@@ -29,9 +29,7 @@ const MAX_SNAPSHOTS = 20;
 /** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * File that exists only during a revert. The file contains a JSON object with each chain's target height, keyed by chain id.
- */
+/** File that exists only during a revert. The file contains a JSON object with each chain's target height, keyed by chain id. */
 const REVERT_FILE = "revert.json";
 
 /**
@@ -47,8 +45,8 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // Skip snapshots that exist on only one chain, e.g. because the process ended while taking the snapshot or because the
-    // other chain pruned the block.
+    // Skip snapshots that exist on only one chain, e.g. because the process ended while taking the snapshot or because the other
+    // chain pruned the block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));

@@ -27,8 +27,8 @@ export interface ChoosingGenesis {
 }
 
 /**
- * Returns the optional modules if the genesis or the saved state contains one of them, or if the genesis has binary contracts
- * or the profile `deployed`.
+ * Returns the optional modules if the genesis or the saved state contains one of them, or if the genesis has binary contracts or
+ * the profile `deployed`.
  */
 export function chooseModules(
   set: ModuleSet | undefined,

@@ -45,9 +45,7 @@ export interface LocalnetGenesisOptions {
   /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /**
-   * Contracts to add to the local chain. The code ids of the added contracts follow the code ids of the scenario's contracts.
-   */
+  /** Contracts to add to the local chain. The code ids of the added contracts follow the code ids of the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
   /** Called for each contract in `contracts` with its code id and address, while the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
@@ -74,8 +72,8 @@ const CLIENT_SETTINGS = {
 };
 
 /**
- * Predicted properties of the local chain. The predictions are needed to create the remote chain's light client before the
- * local chain starts.
+ * Predicted properties of the local chain. The predictions are needed to create the remote chain's light client before the local
+ * chain starts.
  */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];
@@ -185,8 +183,8 @@ function withScenario(
 }
 
 /**
- * Appends the code of the traffic contract and the contracts in the options last, so that the addresses of the scenario's
- * contracts do not change.
+ * Appends the code of the traffic contract and the contracts in the options last, so that the addresses of the scenario's contracts
+ * do not change.
  */
 function toJson(
   chain: ChainProfile,
@@ -301,9 +299,9 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
 }
 
 /**
- * Adds the validators to the staking state, each with a delegation from its operator. The accounts in `settings.operators`
- * operate the first validators, and accounts without keys operate all other validators. The tokens are new coins in the pool
- * for unbonded tokens, because the validators bond only when the chain starts.
+ * Adds the validators to the staking state, each with a delegation from its operator. The accounts in `settings.operators` operate
+ * the first validators, and accounts without keys operate all other validators. The tokens are new coins in the pool for unbonded
+ * tokens, because the validators bond only when the chain starts.
  */
 function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {

@@ -149,9 +149,8 @@ const UPDATE_GAS = 1_000_000n;
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else
- * updates the client, and a connection becomes unusable if its client expires. A client is not queried before its next update
- * can be due.
+ * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
+ * the client, and a connection becomes unusable if its client expires. A client is not queried before its next update can be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
   /** For each chain, the header time of the other chain at which the chain's client may need its next update. */
@@ -200,8 +199,8 @@ const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
 /**
- * Delays retries of rejected messages, so that rejected messages do not delay other messages. Each cycle calls `retain` to
- * discard old entries.
+ * Delays retries of rejected messages, so that rejected messages do not delay other messages. Each cycle calls `retain` to discard
+ * old entries.
  */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 

@@ -58,8 +58,8 @@ export function createPacketFinder(comet: BlockSearches) {
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
   /**
-   * Number of failed searches for each packet. Packets with fewer failed searches are searched first, so that pruned packets do
-   * not delay other packets.
+   * Number of failed searches for each packet. Packets with fewer failed searches are searched first, so that pruned packets do not
+   * delay other packets.
    */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
@@ -173,8 +173,8 @@ export interface PacketRecord {
 }
 
 /**
- * Types of events that contain a complete packet. The first is emitted by the sender's chain, and the second is emitted with
- * the acknowledgement by the receiver's chain.
+ * Types of events that contain a complete packet. The first is emitted by the sender's chain, and the second is emitted with the
+ * acknowledgement by the receiver's chain.
  */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 

@@ -92,8 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Check the latest state too, because nodes reject redundant messages, and packets may have been relayed since the proof
-  // height.
+  // Check the latest state too, because nodes reject redundant messages, and packets may have been relayed since the proof height.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -186,9 +185,9 @@ export interface Destination {
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Returns the action for a packet that its destination has not received. `isProvenMissing` is true if the packet was also
- * missing at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the
- * header must be at or after the timeout.
+ * Returns the action for a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
+ * at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the header must be
+ * at or after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -245,8 +244,8 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
 }
 
 /**
- * Returns the work that times out a packet. The work's message proves that the destination did not receive the packet before
- * the timeout.
+ * Returns the work that times out a packet. The work's message proves that the destination did not receive the packet before the
+ * timeout.
  */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {

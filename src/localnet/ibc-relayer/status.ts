@@ -28,18 +28,15 @@ interface IbcChainStatus {
   readonly channels: readonly ChannelView[];
   /** Number of packets in flight, i.e. packets that this chain has sent and that are not yet acknowledged. */
   readonly pending: number;
-  /**
-   * Time at which the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in
-   * flight.
-   */
+  /** Time at which the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
   /** Number of pending packets that cannot be relayed, because the nodes have pruned the packet or its acknowledgement. */
   readonly unreadable: number;
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
   /**
-   * Time at which the IBC relayer last saw one of its messages in a block of this chain, in wall-clock ms, or undefined if it
-   * has not seen any.
+   * Time at which the IBC relayer last saw one of its messages in a block of this chain, in wall-clock ms, or undefined if it has
+   * not seen any.
    */
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */

@@ -46,9 +46,7 @@ type NewChainOptions = Pick<
 export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /**
-   * Voting powers of the local chain's validators. If undefined, the remote chain's genesis has no client for the local chain.
-   */
+  /** Voting powers of the local chain's validators. If undefined, the remote chain's genesis has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
   /** Genesis document with which to start a new chain, e.g. an export. By default, the chain starts with the localnet's genesis. */
   readonly genesis?: GenesisDoc;
@@ -189,8 +187,8 @@ async function validatorsOf(
 }
 
 /**
- * Returns the genesis stored in the home directory or, in a new home directory, the genesis in the options. Throws `NodeError`
- * if the genesis has a different profile.
+ * Returns the genesis stored in the home directory or, in a new home directory, the genesis in the options. Throws `NodeError` if
+ * the genesis has a different profile.
  */
 function existingGenesis(
   { chainId }: ChainProfile,

@@ -92,8 +92,8 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
 }
 
 /**
- * The first block whose header can prove state. Nodes serve proofs from height 2 on, and the header of block 3 contains the
- * state root of height 2.
+ * The first block whose header can prove state. Nodes serve proofs from height 2 on, and the header of block 3 contains the state
+ * root of height 2.
  */
 const FIRST_PROVING_BLOCK = 3n;
 

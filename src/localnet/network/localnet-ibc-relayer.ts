@@ -22,10 +22,7 @@ const CONNECTION = "connection-0";
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/**
- * Time between checks whether a transaction is in a block. The time is short, because the IBC relayer waits for each
- * transaction.
- */
+/** Time between checks whether a transaction is in a block. The time is short, because the IBC relayer waits for each transaction. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 

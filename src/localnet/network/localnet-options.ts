@@ -29,8 +29,8 @@ export interface LocalnetDaemonOptions
   /** Voting powers of the genesis validators of each chain. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
   /**
-   * Gas per block that simulated users spend on the local chain. The local chain must run in this process. If undefined, no
-   * users are simulated.
+   * Gas per block that simulated users spend on the local chain. The local chain must run in this process. If undefined, no users
+   * are simulated.
    */
   readonly trafficGas?: bigint | undefined;
   /** Access restrictions of the chains' HTTP servers: allowed hosts and, only for RPC and REST, allowed `origins`. */

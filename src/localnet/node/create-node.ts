@@ -267,10 +267,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   };
 }
 
-/**
- * Returns true if the chain can continue without this validator, i.e. if the other validators have more than two thirds of the
- * power.
- */
+/** Returns true if the chain can continue without this validator, i.e. if the other validators have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -298,9 +295,9 @@ interface Voters {
 }
 
 /**
- * Returns the step that runs before each block. The step requests prices from the sidecar and records the result in the
- * metrics. If no oracle is configured, the returned function does nothing. Only the first validator uses the sidecar, because a
- * real node has only one validator.
+ * Returns the step that runs before each block. The step requests prices from the sidecar and records the result in the metrics. If
+ * no oracle is configured, the returned function does nothing. Only the first validator uses the sidecar, because a real node has
+ * only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

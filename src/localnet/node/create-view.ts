@@ -145,9 +145,7 @@ export function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
-    /**
-     * Requests the prices for the next block's votes, like the step before each timed block. Rejects only if the signal aborts.
-     */
+    /** Requests the prices for the next block's votes, like the step before each timed block. Rejects only if the signal aborts. */
     vote: production.vote,
     isHalted: production.isHalted,
     /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
@@ -191,8 +189,8 @@ export function createNodeControl(deps: {
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
     /**
-     * Schedules a new power for the validator with this 32-byte seed in the next block. A power of 0 removes the validator.
-     * Returns the validator's 20-byte address. Throws `NodeError` `bad-validator-update`.
+     * Schedules a new power for the validator with this 32-byte seed in the next block. A power of 0 removes the validator. Returns
+     * the validator's 20-byte address. Throws `NodeError` `bad-validator-update`.
      */
     setValidator: (seed: Uint8Array, power: bigint): Uint8Array =>
       validators.schedule(seed, power, engine.state().nextValidators).address,

@@ -88,8 +88,8 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  // Export these three metrics for every validator, because this node signs for all validators. CometBFT exports them only for
-  // the node's own validator.
+  // Export these three metrics for every validator, because this node signs for all validators. CometBFT exports them only for the
+  // node's own validator.
   for (const { address, power } of validators) {
     const labels = { ...chain, validator_address: upperHex(address) };
     families.validatorPower.set(labels, Number(power));

@@ -64,8 +64,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // Reopen the listeners on the addresses of the first start, because clients expect the same ports after a restart. Ports that
-  // the system chose (port 0) are also reused.
+  // Reopen the listeners on the addresses of the first start, because clients expect the same ports after a restart. Ports that the
+  // system chose (port 0) are also reused.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;

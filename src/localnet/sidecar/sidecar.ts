@@ -44,8 +44,8 @@ interface SidecarDeps {
 }
 
 /**
- * Default drain time. After a deployed sidecar was stopped, price requests failed for eight one-second blocks before the
- * sidecar exited.
+ * Default drain time. After a deployed sidecar was stopped, price requests failed for eight one-second blocks before the sidecar
+ * exited.
  */
 const DRAIN_MS = 7_750;
 

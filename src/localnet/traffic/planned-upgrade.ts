@@ -25,8 +25,8 @@ const WAIT_BLOCKS = 5n;
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
 /**
- * Creates a planner that proposes and cancels upgrades as the chain's first admin. The planner never changes plans whose names
- * do not start with {@link NAME_PREFIX}.
+ * Creates a planner that proposes and cancels upgrades as the chain's first admin. The planner never changes plans whose names do
+ * not start with {@link NAME_PREFIX}.
  */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;

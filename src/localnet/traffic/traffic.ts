@@ -72,13 +72,13 @@ export interface Traffic extends Service {
 
 export const TRAFFIC_ACCOUNT = "traffic";
 /**
- * Maximum number of the traffic's pending transactions. With two, a block can include both its own transaction and a
- * transaction that did not fit into the previous block.
+ * Maximum number of the traffic's pending transactions. With two, a block can include both its own transaction and a transaction
+ * that did not fit into the previous block.
  */
 const MAX_PENDING = 2;
 /**
- * Factor by which the traffic's gas price exceeds the current gas price. The factor covers two increases by 1/8 while a
- * transaction is pending. The proposer gets any excess fee as a tip.
+ * Factor by which the traffic's gas price exceeds the current gas price. The factor covers two increases by 1/8 while a transaction
+ * is pending. The proposer gets any excess fee as a tip.
  */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum gas price that the traffic pays, as a multiple of the minimum gas price. */
@@ -86,8 +86,8 @@ const MAX_PRICE_RATIO = 1_000n;
 /** Gas for paying out the fee. The payout uses this gas after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
 /**
- * Estimated gas per transaction in addition to the contract's work, as counted by the fee market. The estimate is used until a
- * call shows the actual amount.
+ * Estimated gas per transaction in addition to the contract's work, as counted by the fee market. The estimate is used until a call
+ * shows the actual amount.
  */
 const FIRST_OVERHEAD = 133_000n;
 /** Amount added to a transaction's gas limit, because the gas used in addition to the contract's work can increase. */

@@ -258,8 +258,8 @@ export class Execution {
   }
 
   /**
-   * Converts a trap to a VM error. If the module's counter is used up but the reserve is not, returns {@link ColdCode}.
-   * Rethrows any other exception, which is a bug.
+   * Converts a trap to a VM error. If the module's counter is used up but the reserve is not, returns {@link ColdCode}. Rethrows
+   * any other exception, which is a bug.
    */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;

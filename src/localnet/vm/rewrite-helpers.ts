@@ -102,9 +102,9 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Writes a helper for two cases of `memory.grow` that would take V8 thousands of times as long as the gas pays for. V8 creates
- * a new JavaScript buffer even if the memory grows by zero pages. V8 also requests memory from the system even if the memory
- * would grow beyond the maximum.
+ * Writes a helper for two cases of `memory.grow` that would take V8 thousands of times as long as the gas pays for. V8 creates a
+ * new JavaScript buffer even if the memory grows by zero pages. V8 also requests memory from the system even if the memory would
+ * grow beyond the maximum.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;

@@ -31,9 +31,9 @@ const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it runs, but uses the
- * faster code only from the function's next call on. An endless loop would therefore remain four times as slow. A loop uses
- * this amount of gas in 40 ms.
+ * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it runs, but uses the faster
+ * code only from the function's next call on. An endless loop would therefore remain four times as slow. A loop uses this amount of
+ * gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 
@@ -223,10 +223,7 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 interface CompiledModule extends ResolvedExports, Instantiable {
-  /**
-   * The reason why the module cannot be instantiated, for example wrong import types, segments out of range, or a start
-   * function.
-   */
+  /** The reason why the module cannot be instantiated, for example wrong import types, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;
   /** Size of the rewritten code in bytes. */
   readonly size: number;

@@ -44,8 +44,8 @@ export function parseGoJson(text: string): GoJson {
 }
 
 /**
- * Returns the value that a token completes, if any. An opening bracket adds a value to `open`, and a closing bracket completes
- * the last value in `open`.
+ * Returns the value that a token completes, if any. An opening bracket adds a value to `open`, and a closing bracket completes the
+ * last value in `open`.
  */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;

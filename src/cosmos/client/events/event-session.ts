@@ -32,9 +32,7 @@ export interface EventSessionOptions {
 
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /**
-   * Called before each ping. Returns the name of a better endpoint to end the session, or undefined to continue the session.
-   */
+  /** Called before each ping. Returns the name of a better endpoint to end the session, or undefined to continue the session. */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -202,8 +200,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     subscriptions.delete(id);
     deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      // Report the gap only after the subscription has been renewed. A reader that reads the state at this time misses no
-      // change, because later changes arrive as events.
+      // Report the gap only after the subscription has been renewed. A reader that reads the state at this time misses no change,
+      // because later changes arrive as events.
       () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
     );
@@ -252,8 +250,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * The deadline for frames and the deadline for events are both necessary. After a network failure, no close frame arrives,
-     * so only missing pongs reveal the failure. A node that responds to pings may publish nothing, e.g. because it has stopped
+     * The deadline for frames and the deadline for events are both necessary. After a network failure, no close frame arrives, so
+     * only missing pongs reveal the failure. A node that responds to pings may publish nothing, e.g. because it has stopped
      * syncing, so only missing events reveal this state. A subscription to block headers yields one event per block, so the
      * deadline for events must exceed the block time.
      */

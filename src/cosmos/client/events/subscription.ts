@@ -8,8 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A chain event, or a change of the subscription's connection. The notice `connected` arrives after a new connection has
- * subscribed to all queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
+ * A chain event, or a change of the subscription's connection. The notice `connected` arrives after a new connection has subscribed
+ * to all queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -135,8 +135,8 @@ export function isTransaction(bytes: Uint8Array): boolean {
     const raw = TxRaw.decode(bytes);
     const { messages } = TxBody.decode(raw.bodyBytes);
     const hasContent = raw.authInfoBytes.length > 0 && messages.length > 0;
-    // The decoder skips unknown fields, so it also accepts other messages. Compare the bytes, because a transaction has only
-    // one valid encoding (ADR 027).
+    // The decoder skips unknown fields, so it also accepts other messages. Compare the bytes, because a transaction has only one
+    // valid encoding (ADR 027).
     const isWhole = hasContent && equalBytes(TxRaw.encode(raw).finish(), bytes);
     return isWhole && messages.every(({ typeUrl }) => typeUrl !== "");
   } catch {

@@ -9,9 +9,7 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /**
-   * Endpoints to connect to (at least one). Only one endpoint is used at a time. After a failure, the next endpoint is tried.
-   */
+  /** Endpoints to connect to (at least one). Only one endpoint is used at a time. After a failure, the next endpoint is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Returns the endpoints' names, best first (see `EndpointPool.order`). The subscription moves to the best endpoint once that
@@ -71,8 +69,8 @@ export function createWebSocketSubscription(
         open: route.open,
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
-          // Send `missed` only after all queries have been subscribed to. From now on, no event is lost, so a reader that reads
-          // the state upon `missed` notices every change that it missed.
+          // Send `missed` only after all queries have been subscribed to. From now on, no event is lost, so a reader that reads the
+          // state upon `missed` notices every change that it missed.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
           isConnected = true;
@@ -128,8 +126,8 @@ export function createRoutePicker<T extends { readonly name: string }>(
     /** Forgets which routes have been tried, so that every route can be tried again. */
     restart: (): void => tried.clear(),
     /**
-     * Returns the best route that has not been tried in this round. After all routes have been tried, starts a new round.
-     * Returns undefined if there are no routes.
+     * Returns the best route that has not been tried in this round. After all routes have been tried, starts a new round. Returns
+     * undefined if there are no routes.
      */
     next: (): T | undefined => {
       if (tried.size === routes.length) tried.clear();
@@ -148,9 +146,7 @@ interface BetterFinderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/**
- * Creates a function that returns a better endpoint than `name`, if this endpoint has been the best endpoint for `moveAfterMs`.
- */
+/** Creates a function that returns a better endpoint than `name`, if this endpoint has been the best endpoint for `moveAfterMs`. */
 export function createBetterFinder(
   name: string,
   { order, moveAfterMs, clock }: BetterFinderOptions,

@@ -86,10 +86,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result;
   };
 
-  /**
-   * Returns the final state of `tx`. Returns undefined if the state is not final yet, or if the node cannot be queried at
-   * present.
-   */
+  /** Returns the final state of `tx`. Returns undefined if the state is not final yet, or if the node cannot be queried at present. */
   const confirmed = async (tx: FlightTx, signal: AbortSignal): Promise<Confirmation | undefined> => {
     try {
       const { latestHeight } = await client.status(signal);

@@ -39,10 +39,7 @@ export interface TxWindowOptions {
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height, after which no block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /**
-   * Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before the timeout
-   * height.
-   */
+  /** Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
 }
 
@@ -69,8 +66,8 @@ interface WindowState {
   /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
   /**
-   * Sequence that the mempool probably expects. Undefined if unknown. Only simulations use this guess, and the node's error
-   * message corrects a wrong guess.
+   * Sequence that the mempool probably expects. Undefined if unknown. Only simulations use this guess, and the node's error message
+   * corrects a wrong guess.
    */
   expected: bigint | undefined;
   /** Transactions in flight, in sequence order. */
@@ -104,8 +101,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Forget the account until `recordOutcomes` sets it again, because after an abort, the sequence may already have been
-      // used.
+      // Forget the account until `recordOutcomes` sets it again, because after an abort, the sequence may already have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -134,8 +130,8 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the
- * node's error. A simulation runs on the mempool's state, which already includes transactions that are not in a block yet. More
+ * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the node's
+ * error. A simulation runs on the mempool's state, which already includes transactions that are not in a block yet. More
  * transactions may arrive in the meantime.
  */
 async function simulate(
@@ -282,8 +278,8 @@ function recordOutcomes(
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
     // CheckTx expects the mempool's sequence. The mempool's sequence can differ from the committed sequence, because another
-    // program's transaction may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After
-    // the next block, the two are equal.
+    // program's transaction may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After the
+    // next block, the two are equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
@@ -292,9 +288,9 @@ function recordOutcomes(
 }
 
 /**
- * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
- * process. A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes
- * these transactions. Rejects with `ClientError` if reading the account or the simulation fails.
+ * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
+ * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
+ * transactions. Rejects with `ClientError` if reading the account or the simulation fails.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

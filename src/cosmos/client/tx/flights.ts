@@ -21,9 +21,7 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /**
-   * Last block that was searched for the transaction without a transaction index, or undefined until a search has read a block.
-   */
+  /** Last block that was searched for the transaction without a transaction index, or undefined until a search has read a block. */
   readonly searchedTo?: bigint;
   /**
    * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason. Undefined if nodes still
@@ -113,8 +111,8 @@ export async function confirmFlights(
 const DEADLINE_PASSED = "not in a block before its deadline";
 
 /**
- * Returns the reason why a flight has ended: its timeout height has passed, its deadline has passed (if the chain halts), or
- * the chain was reset. Returns undefined if the flight has not ended.
+ * Returns the reason why a flight has ended: its timeout height has passed, its deadline has passed (if the chain halts), or the
+ * chain was reset. Returns undefined if the flight has not ended.
  */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
@@ -129,9 +127,9 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are in its cache. A
- * mempool that has lost the bytes accepts them again or reports why it cannot. If no block will include the bytes, `lost`
- * contains the reason.
+ * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are in its cache. A mempool
+ * that has lost the bytes accepts them again or reports why it cannot. If no block will include the bytes, `lost` contains the
+ * reason.
  */
 async function checkFlight(
   flight: Flight,
@@ -150,8 +148,8 @@ async function checkFlight(
     const isSequence = isSequenceMismatch(outcome);
     const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
-    // The sequence has been used, or CheckTx rejects the transaction before it checks the sequence, e.g. due to insufficient
-    // funds. A block may already contain the transaction without the node having indexed it.
+    // The sequence has been used, or CheckTx rejects the transaction before it checks the sequence, e.g. due to insufficient funds.
+    // A block may already contain the transaction without the node having indexed it.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
     return height >= refused.at + INDEX_SLACK
       ? { flight, lost: reason }
@@ -166,8 +164,8 @@ async function checkFlight(
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
- * Result of a search. `found` is undefined if no block contains the transaction. `found` is "unknown" if no node can be queried
- * at present, and "no-index" if no node has a usable index.
+ * Result of a search. `found` is undefined if no block contains the transaction. `found` is "unknown" if no node can be queried at
+ * present, and "no-index" if no node has a usable index.
  */
 interface Search {
   readonly flight: Flight;
@@ -196,8 +194,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent block is missing
-        // only because a node is behind, so search again later.
+        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent block is missing only
+        // because a node is behind, so search again later.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -227,8 +225,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have gaps, so ask every endpoint. If no endpoint finds the transaction, it is reported as not found if at
-  // least one endpoint has an index.
+  // An index may have gaps, so ask every endpoint. If no endpoint finds the transaction, it is reported as not found if at least
+  // one endpoint has an index.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";

@@ -16,17 +16,14 @@ export interface SignerProgram {
 }
 
 /**
- * Environment variables that are always passed to the program. Other variables are not passed by default, because they may
- * contain secrets.
+ * Environment variables that are always passed to the program. Other variables are not passed by default, because they may contain
+ * secrets.
  */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
 /** Maximum number of requests waiting to be sent. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/**
- * Idle time after which a program is closed. A program is idle if its configuration has been replaced or its relayer is on
- * standby.
- */
+/** Idle time after which a program is closed. A program is idle if its configuration has been replaced or its relayer is on standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -49,8 +46,8 @@ interface Pending {
 
 /**
  * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits,
- * violates the protocol, misses a deadline, or has received no request for a minute. The next request restarts the program,
- * with backoff after failures. A running signer program does not keep the Node process alive.
+ * violates the protocol, misses a deadline, or has received no request for a minute. The next request restarts the program, with
+ * backoff after failures. A running signer program does not keep the Node process alive.
  */
 export class SignerConnection {
   /** Program name for messages, without folder or arguments. */
@@ -60,8 +57,8 @@ export class SignerConnection {
   /** True if the program's current process has responded. */
   #hasResponded = false;
   /**
-   * True if any process of the program has ever responded. If the program's file is missing later, an upgrade is assumed to be
-   * in progress.
+   * True if any process of the program has ever responded. If the program's file is missing later, an upgrade is assumed to be in
+   * progress.
    */
   #hasWorked = false;
   /** Requests sent to the program that have no response yet, by id. */
@@ -135,8 +132,7 @@ export class SignerConnection {
       this.#ended(child, `ended with ${signal ?? `exit code ${code ?? "unknown"}`}`);
     });
     this.#readLines(child);
-    // The timers of pending requests keep the Node.js process alive, so the child process and its pipes do not have to keep it
-    // alive.
+    // The timers of pending requests keep the Node.js process alive, so the child process and its pipes do not have to keep it alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout])
       if ("unref" in stream && typeof stream.unref === "function") stream.unref();

@@ -45,8 +45,8 @@ export interface Signer {
 }
 
 /**
- * Creates a signer. `prefix` is the bech32 prefix for the account's address. Throws a `ClientError` with the code `bad-key` if
- * the key is invalid, or `signer` if an external program fails. The error message contains no part of the key.
+ * Creates a signer. `prefix` is the bech32 prefix for the account's address. Throws a `ClientError` with the code `bad-key` if the
+ * key is invalid, or `signer` if an external program fails. The error message contains no part of the key.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
@@ -102,9 +102,7 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/**
- * Encodes a transaction for simulation, without a fee. The signature is empty, because a simulation does not verify signatures.
- */
+/** Encodes a transaction for simulation, without a fee. The signature is empty, because a simulation does not verify signatures. */
 export function encodeForSimulation(
   draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
   signer: Signer,
@@ -148,9 +146,9 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's
- * public key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account
- * does not exist or its key has another type.
+ * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's public
+ * key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account does not
+ * exist or its key has another type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {
   const connection = new SignerConnection(program);

@@ -12,8 +12,8 @@ import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 
 /**
- * The SDK's error code for a transaction that is too large. The client uses the same code if the node refuses a request because
- * of its size.
+ * The SDK's error code for a transaction that is too large. The client uses the same code if the node refuses a request because of
+ * its size.
  */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
@@ -61,10 +61,7 @@ export function isSequenceMismatch({ codespace, code }: TxFailure): boolean {
   return codespace === "sdk" && code === SEQUENCE_MISMATCH;
 }
 
-/**
- * Returns the expected sequence from a log such as "account sequence mismatch, expected 5, got 4", or undefined for any other
- * log.
- */
+/** Returns the expected sequence from a log such as "account sequence mismatch, expected 5, got 4", or undefined for any other log. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");

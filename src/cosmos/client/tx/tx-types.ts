@@ -61,16 +61,16 @@ export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit">
 }
 
 /**
- * Sends transactions from one account, signed with SIGN_MODE_DIRECT. Each transaction is sent after the previous transaction
- * has become final.
+ * Sends transactions from one account, signed with SIGN_MODE_DIRECT. Each transaction is sent after the previous transaction has
+ * become final.
  */
 export interface TxSender {
   /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /**
-   * Prices, signs and broadcasts a transaction and waits for its final state. Retries once after a sequence mismatch. Throws if
-   * no final state is known, because the call was aborted or because a read before the broadcast failed.
+   * Prices, signs and broadcasts a transaction and waits for its final state. Retries once after a sequence mismatch. Throws if no
+   * final state is known, because the call was aborted or because a read before the broadcast failed.
    */
   readonly send: Send<SendOutcome>;
   /** Like `send`, but does not wait for a block. */
@@ -119,12 +119,12 @@ export interface ChainMoment {
 }
 
 /**
- * Sends transactions from one account with consecutive sequences, several in flight at a time. Only one `broadcast` or
- * `confirm` call may run at a time, but simulations may run at any time.
+ * Sends transactions from one account with consecutive sequences, several in flight at a time. Only one `broadcast` or `confirm`
+ * call may run at a time, but simulations may run at any time.
  *
- * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final. Then
- * the window reads the account again. The chain can never include both an abandoned transaction and its replacement, because
- * both have the same sequence.
+ * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final. Then the
+ * window reads the account again. The chain can never include both an abandoned transaction and its replacement, because both have
+ * the same sequence.
  */
 export interface TxWindow {
   /** The sending account's bech32 address. */

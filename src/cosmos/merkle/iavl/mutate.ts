@@ -50,9 +50,9 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
 }
 
 /**
- * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the subtree if it
- * changed. `newKey` becomes the key of the nearest ancestor with this subtree on its right, because an inner node's key is the
- * smallest key in its right subtree.
+ * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the subtree if it changed.
+ * `newKey` becomes the key of the nearest ancestor with this subtree on its right, because an inner node's key is the smallest key
+ * in its right subtree.
  */
 interface Removal {
   readonly root: IavlNode | undefined;
@@ -85,9 +85,9 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
 }
 
 /**
- * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, both a
- * single and a double rotation would restore the balance, but the hashes would differ. In this case, Go uses the single
- * rotation, so `leansBack` is a strict comparison.
+ * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, both a single
+ * and a double rotation would restore the balance, but the hashes would differ. In this case, Go uses the single rotation, so
+ * `leansBack` is a strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {
   const left = childOf(node, "left", read);

@@ -37,8 +37,8 @@ export interface Inner {
 }
 
 /**
- * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them. There are two exceptions: a
- * commit sets `id` and `hash`, and a child that was read from storage replaces its id.
+ * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them. There are two exceptions: a commit
+ * sets `id` and `hash`, and a child that was read from storage replaces its id.
  */
 export type IavlNode = Leaf | Inner;
 
@@ -100,9 +100,7 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/**
- * Hashes a leaf. The hash is the SHA-256 of the prefix, the length-prefixed key and the length-prefixed SHA-256 of the value.
- */
+/** Hashes a leaf. The hash is the SHA-256 of the prefix, the length-prefixed key and the length-prefixed SHA-256 of the value. */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
@@ -110,8 +108,8 @@ export function hashLeaf(node: Leaf, version: number): Uint8Array {
 }
 
 /**
- * Hashes an inner node. The hash is the SHA-256 of the prefix and the length-prefixed hashes of both children. The node's key
- * is not hashed.
+ * Hashes an inner node. The hash is the SHA-256 of the prefix and the length-prefixed hashes of both children. The node's key is
+ * not hashed.
  */
 export function hashInner(
   node: IavlNode,
@@ -166,9 +164,9 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`). The encoding contains the height, size and key. For a leaf, the
- * value follows. For an inner node, the hash, the mode and the children's ids follow. A leaf's hash is not stored, because the
- * decoder can compute it.
+ * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`). The encoding contains the height, size and key. For a leaf, the value
+ * follows. For an inner node, the hash, the mode and the children's ids follow. A leaf's hash is not stored, because the decoder
+ * can compute it.
  */
 export function encodeNode(
   node: IavlNode,

@@ -30,14 +30,14 @@ export interface IavlStorage {
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads access the working tree, which includes uncommitted changes. Changes after the creation
- * of an iterator do not affect the iterator. The tree does not copy keys and values, so callers must not change them.
+ * Creates a versioned IAVL tree. Reads access the working tree, which includes uncommitted changes. Changes after the creation of
+ * an iterator do not affect the iterator. The tree does not copy keys and values, so callers must not change them.
  *
  * Without storage, all nodes stay in memory.
  *
  * With storage, the tree reads nodes on demand, and keeps only the nodes of the working tree and of the latest 16 versions in
- * memory. The caller must therefore store a commit's writes before the 16th commit that follows. The first commit of a new tree
- * is version `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
+ * memory. The caller must therefore store a commit's writes before the 16th commit that follows. The first commit of a new tree is
+ * version `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
@@ -65,8 +65,8 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
-     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the
-     * root's id, which is from an older version if nothing has changed. For an empty tree, `rootId` is undefined.
+     * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the root's
+     * id, which is from an older version if nothing has changed. For an empty tree, `rootId` is undefined.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -98,8 +98,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares.
- * One call per commit is enough, because with each commit, only one more version leaves the latest 16 versions.
+ * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares. One
+ * call per commit is enough, because with each commit, only one more version leaves the latest 16 versions.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -192,13 +192,12 @@ interface VersionRoot {
 }
 
 /**
- * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest retained versions before
- * and after `released`.
+ * Returns the nodes that are in `released` but in no retained version. `retained` contains the nearest retained versions before and
+ * after `released`.
  *
  * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's version, so a node's
- * version is an upper bound for its whole subtree. The walk therefore visits only nodes that changed between the three
- * versions.
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's version, so a node's version
+ * is an upper bound for its whole subtree. The walk therefore visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,

@@ -72,8 +72,8 @@ const HASH_LENGTH = Uint8Array.of(32);
  * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree contains `key` with its value, or that it does not
  * contain `key`.
  *
- * ICS-23 cannot prove three cases: an empty value, the absence of a key next to an empty value, and an empty tree. In these
- * cases, the function returns a proof that does not verify, like a Go node.
+ * ICS-23 cannot prove three cases: an empty value, the absence of a key next to an empty value, and an empty tree. In these cases,
+ * the function returns a proof that does not verify, like a Go node.
  */
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);

@@ -136,9 +136,7 @@ function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNum
   return { height, end: at };
 }
 
-/**
- * Returns the length of the varint at `at`. Returns 0 if the bytes end within the varint, and 11 if the varint exceeds 64 bits.
- */
+/** Returns the length of the varint at `at`. Returns 0 if the bytes end within the varint, and 11 if the varint exceeds 64 bits. */
 function varintLength(bytes: Uint8Array, at: number, end: number): number {
   for (let length = 1; length <= MAX_VARINT_BYTES; length++) {
     if (at + length > end) return 0;
@@ -155,8 +153,8 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
 }
 
 /**
- * Buffer for hash preimages. One buffer is enough, because all functions that use it are synchronous and compute the digest
- * before they return.
+ * Buffer for hash preimages. One buffer is enough, because all functions that use it are synchronous and compute the digest before
+ * they return.
  */
 const SCRATCH = Buffer.alloc(512);
 /**
@@ -190,10 +188,7 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/**
- * Computes a node's hash from a path step and the child's hash. The hash is the SHA-256 of the prefix, the child's hash and the
- * suffix.
- */
+/** Computes a node's hash from a path step and the child's hash. The hash is the SHA-256 of the prefix, the child's hash and the suffix. */
 function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;

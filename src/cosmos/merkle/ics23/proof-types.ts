@@ -174,8 +174,8 @@ export function encodeExistence(path: ProofPath): Uint8Array {
 }
 
 /**
- * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. If a neighbour is undefined, the tree has
- * no leaf on this side of the key.
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. If a neighbour is undefined, the tree has no
+ * leaf on this side of the key.
  */
 export function encodeNonExistence(
   key: Uint8Array,

@@ -22,10 +22,7 @@ interface ComputedRoot {
   readonly highestLayer: number;
 }
 
-/**
- * A cached path. The path's steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns
- * `bytes`.
- */
+/** A cached path. The path's steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns `bytes`. */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;
@@ -55,9 +52,8 @@ interface FollowedPath {
  * resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed only once.
  *
  * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
- * hash, the bytes of the remaining steps and the layer. `find` compares all three in full. Entries come only from `add`, after
- * the steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to
- * verify.
+ * hash, the bytes of the remaining steps and the layer. `find` compares all three in full. Entries come only from `add`, after the
+ * steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to verify.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */

@@ -91,8 +91,8 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
 }
 
 /**
- * Verifies a claim's proofs from index `first` on. Each root must be the value in the next proof, and the last root must be the
- * app hash.
+ * Verifies a claim's proofs from index `first` on. Each root must be the value in the next proof, and the last root must be the app
+ * hash.
  */
 function verifyChain(
   claim: Claim,
@@ -269,8 +269,8 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
  * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one of the two leaves is
  * missing, the other leaf must be the first or last leaf of the tree. Error messages are the same as in Go.
  *
- * Absence cannot be proven next to a leaf with an empty value. Such a leaf has no root, because ics23 does not hash it. In an
- * empty tree, absence cannot be proven either, because there are no leaves.
+ * Absence cannot be proven next to a leaf with an empty value. Such a leaf has no root, because ics23 does not hash it. In an empty
+ * tree, absence cannot be proven either, because there are no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,

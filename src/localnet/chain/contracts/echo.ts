@@ -10,9 +10,9 @@ import { asUintNumber } from "../modules/wasm/custom-json.ts";
 import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 
 /**
- * A contract that returns its caller's messages. `execute` interprets its message as a contract result
- * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make the contract emit any sub-message. `sudo` returns
- * the message in the attribute `sudo`, `reply` returns nothing, and `query` returns the query message.
+ * A contract that returns its caller's messages. `execute` interprets its message as a contract result (`{"ok":{"messages":[…],…}}`
+ * or `{"error":"…"}`), so the caller can make the contract emit any sub-message. `sudo` returns the message in the attribute
+ * `sudo`, `reply` returns nothing, and `query` returns the query message.
  */
 export const echo: wasm.ContractCode = {
   name: "echo",

@@ -16,14 +16,14 @@ import { byName, respond, text } from "./messages.ts";
 const BALANCES = new Uint8Array([0x02]);
 
 /**
- * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings,
- * and stores every result that its callbacks receive. The contract can also be configured to reject callbacks. Any account may
- * call the contract, because it is meant for local chains only.
+ * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings, and
+ * stores every result that its callbacks receive. The contract can also be configured to reject callbacks. Any account may call the
+ * contract, because it is meant for local chains only.
  *
  * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
- * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`,
- * `register_transfers_query {connection_id, update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`,
- * `set_failure {kv, tx}`. The smart queries are `kv_result {query_id}`, `transactions {query_id}` and `failure {}`.
+ * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query
+ * {connection_id, update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. The
+ * smart queries are `kv_result {query_id}`, `transactions {query_id}` and `failure {}`.
  */
 export const icqConsumer: wasm.ContractCode = {
   name: "icq-consumer",
@@ -91,10 +91,7 @@ function balanceKey(fields: JsonField): JsonObject {
   return { path: "bank", key: toBase64(key) };
 }
 
-/**
- * Decodes a bech32 address on the remote chain. Any prefix is accepted, because the contract does not know the remote chain's
- * prefix.
- */
+/** Decodes a bech32 address on the remote chain. Any prefix is accepted, because the contract does not know the remote chain's prefix. */
 function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;

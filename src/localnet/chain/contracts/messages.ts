@@ -6,10 +6,7 @@ export function messageFields(value: unknown): JsonField {
   return new JsonField(value, "", (path, expected) => new wasm.ContractError(`${path}: not ${expected}`));
 }
 
-/**
- * Returns a message's name and fields. A message is an object with one member, because serde serializes a Rust enum in this
- * format.
- */
+/** Returns a message's name and fields. A message is an object with one member, because serde serializes a Rust enum in this format. */
 function readMessage(message: wasm.MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];

@@ -20,9 +20,9 @@ import { byName, messageFields, respond, text } from "./messages.ts";
  * A contract that uses the staking module's hooks to track every delegator's voting power and its history. The contract must be
  * subscribed to the hook types 1, 3, 4, 5, 8, 9 and 10. The contract ignores all other hook types.
  *
- * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do.
- * The smart queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height
- * {address, height}`. A query returns the value at the end of the block at `height`. Default: the current height.
+ * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do. The
+ * smart queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address,
+ * height}`. A query returns the value at the end of the block at `height`. Default: the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -212,8 +212,8 @@ const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
 /**
- * Key prefix for the list of a delegator's validators. The list includes former validators, because queries at past heights
- * need their shares.
+ * Key prefix for the list of a delegator's validators. The list includes former validators, because queries at past heights need
+ * their shares.
  */
 const VALIDATORS_OF = utf8("validators-of/");
 
@@ -282,10 +282,7 @@ function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValid
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/**
- * A stored value with all its earlier values. `get` returns the value at the end of the block at `height`. Default: the current
- * height.
- */
+/** A stored value with all its earlier values. `get` returns the value at the end of the block at `height`. Default: the current height. */
 interface History<T> {
   readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: wasm.ContractScope, value: T) => void;

@@ -9,15 +9,9 @@ export interface Deviation {
   /** The behaviour that the specification describes, or undefined if the specification does not cover this point. */
   readonly specification?: string;
   readonly deployed: string;
-  /**
-   * How a chain with the `specification` profile behaves, and why. If `isSwitch` is not set, chains with any profile behave
-   * this way.
-   */
+  /** How a chain with the `specification` profile behaves, and why. If `isSwitch` is not set, chains with any profile behave this way. */
   readonly here: string;
-  /**
-   * Set if the behaviour depends on the profile. In this case, a chain with the `deployed` profile behaves like the deployed
-   * chain.
-   */
+  /** Set if the behaviour depends on the profile. In this case, a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch?: true;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];

@@ -70,8 +70,8 @@ export interface QueryResponse {
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
   /**
-   * gRPC status code of a failed gRPC query, or 0 for a successful query and for queries that are not gRPC queries. The REST
-   * and gRPC servers return this code.
+   * gRPC status code of a failed gRPC query, or 0 for a successful query and for queries that are not gRPC queries. The REST and
+   * gRPC servers return this code.
    */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */

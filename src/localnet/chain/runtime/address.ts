@@ -31,8 +31,8 @@ export type AddressErrorFacts =
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
 /**
- * Returns a module account's address, i.e. the first 20 bytes of the SHA-256 hash of the module's name. Callers must not modify
- * the cached array.
+ * Returns a module account's address, i.e. the first 20 bytes of the SHA-256 hash of the module's name. Callers must not modify the
+ * cached array.
  */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));

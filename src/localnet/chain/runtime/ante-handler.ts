@@ -16,10 +16,7 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Deducts the fee from the payer's account and moves it into escrow. */
   readonly takeFee: AnteStep;
-  /**
-   * Name of the store that contains the transaction counter, which contracts can read, or undefined on chains without
-   * contracts.
-   */
+  /** Name of the store that contains the transaction counter, which contracts can read, or undefined on chains without contracts. */
   readonly txCounterStore?: string;
   /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;
@@ -64,8 +61,8 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
 /**
- * Size that a simulation assumes for a missing signature, in bytes. As in the SDK, this is 106 bytes for an amino StdSignature
- * with its key, plus 6 bytes.
+ * Size that a simulation assumes for a missing signature, in bytes. As in the SDK, this is 106 bytes for an amino StdSignature with
+ * its key, plus 6 bytes.
  */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) followed by the transaction count (4 bytes), both big-endian. */
@@ -137,8 +134,8 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
 };
 
 /**
- * Rejects a memo that is too long. Like the SDK, reads the parameters only if the transaction has a memo, because the read
- * consumes gas.
+ * Rejects a memo that is too long. Like the SDK, reads the parameters only if the transaction has a memo, because the read consumes
+ * gas.
  */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
@@ -160,8 +157,8 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // Read the account only to consume the same gas as the SDK, which needs the type of the account's key. On this chain, all
-    // keys have the same type.
+    // Read the account only to consume the same gas as the SDK, which needs the type of the account's key. On this chain, all keys
+    // have the same type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

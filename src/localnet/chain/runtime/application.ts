@@ -139,8 +139,8 @@ export function createApplication(
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // Skip modules whose stores do not exist in this state. When the export is imported, these modules start from their
-      // default genesis, as in an upgrade.
+      // Skip modules whose stores do not exist in this state. When the export is imported, these modules start from their default
+      // genesis, as in an upgrade.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -150,8 +150,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. If a validator is in both lists, the document's power
- * is used, because an export contains powers that were set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. If a validator is in both lists, the document's power is
+ * used, because an export contains powers that were set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -298,8 +298,8 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
     /**
-     * Returns a branch of the empty state for the genesis. The first block will run on top of this branch. Throws if a height
-     * has already been committed.
+     * Returns a branch of the empty state for the genesis. The first block will run on top of this branch. Throws if a height has
+     * already been committed.
      */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);

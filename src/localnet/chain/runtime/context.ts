@@ -18,8 +18,8 @@ export interface Context {
   readonly profile: Profile;
   readonly gas: GasMeter;
   /**
-   * Throws if a simulation or query has taken too long. `interrupt` is called whenever gas is consumed. Long work that consumes
-   * no gas must call `interrupt` itself.
+   * Throws if a simulation or query has taken too long. `interrupt` is called whenever gas is consumed. Long work that consumes no
+   * gas must call `interrupt` itself.
    */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store by name. Throws a plain error (a bug) if no module registered the name. */
@@ -110,10 +110,7 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/**
- * Returns a context that appends events to the given list. A branch of the context appends its events after its work has
- * succeeded.
- */
+/** Returns a context that appends events to the given list. A branch of the context appends its events after its work has succeeded. */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,

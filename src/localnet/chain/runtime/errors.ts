@@ -1,8 +1,8 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
 /**
- * An error's description and wraps. The description and wraps cannot be parsed from the error's text, because a wrap can
- * contain colons.
+ * An error's description and wraps. The description and wraps cannot be parsed from the error's text, because a wrap can contain
+ * colons.
  */
 export interface ErrorOrigin {
   readonly description: string;
@@ -124,8 +124,8 @@ export const ErrInvalidSigner = registerError(
 );
 
 /**
- * Runs `work`. If `work` throws a `ModuleError`, wraps the error (like Go's `errorsmod.Wrap`) or converts it. Panics are
- * rethrown unchanged.
+ * Runs `work`. If `work` throws a `ModuleError`, wraps the error (like Go's `errorsmod.Wrap`) or converts it. Panics are rethrown
+ * unchanged.
  */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
@@ -136,10 +136,7 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
   }
 }
 
-/**
- * Runs `parse`, which must not consume gas. If `parse` throws, passes the error's message to `fail` and throws the returned
- * error.
- */
+/** Runs `parse`, which must not consume gas. If `parse` throws, passes the error's message to `fail` and throws the returned error. */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();

@@ -40,8 +40,8 @@ export interface BlockRules {
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
 /**
- * Executes a block that consensus has decided. A failed transaction does not fail the block. Any other exception is a bug and
- * stops the chain.
+ * Executes a block that consensus has decided. A failed transaction does not fail the block. Any other exception is a bug and stops
+ * the chain.
  */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,

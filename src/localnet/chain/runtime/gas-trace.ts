@@ -9,10 +9,7 @@ export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 export interface GasTracer {
   /** Returns the trace for the next call of a WebAssembly contract, or undefined if the call is not traced. */
   readonly call: () => StartTrace | undefined;
-  /**
-   * Runs `work` in a span, so that the gas consumed by `work` is recorded under the span's name. `name` is called only while
-   * tracing.
-   */
+  /** Runs `work` in a span, so that the gas consumed by `work` is recorded under the span's name. `name` is called only while tracing. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -49,9 +46,7 @@ export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   };
 }
 
-/**
- * Returns a module whose messages and queries are traced as spans, whether they were sent by a transaction or by a contract.
- */
+/** Returns a module whose messages and queries are traced as spans, whether they were sent by a transaction or by a contract. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

@@ -142,8 +142,8 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
 }
 
 /**
- * Returns the exclusive upper bound of a reverse page that includes `start`. The bound is the second key at or after `start`,
- * or `end` if there is no such key.
+ * Returns the exclusive upper bound of a reverse page that includes `start`. The bound is the second key at or after `start`, or
+ * `end` if there is no such key.
  */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);

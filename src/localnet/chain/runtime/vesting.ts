@@ -91,8 +91,8 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated,
- * because a validator's exchange rate is rounded. The excess is ignored.
+ * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated, because a
+ * validator's exchange rate is rounded. The excess is ignored.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));

@@ -6,9 +6,7 @@ import { sortTexts } from "../../../platform/base/order.ts";
 /** A key in a store with its value. Do not modify the two arrays, because the store may share them. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/**
- * An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a context consume gas.
- */
+/** An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a context consume gas. */
 export interface KVStore {
   /** Returns a key's value, or undefined if the key does not exist. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
@@ -18,8 +16,8 @@ export interface KVStore {
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that
-   * side. Writes after the call do not affect the iteration.
+   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that side.
+   * Writes after the call do not affect the iteration.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range as `iterate`, but in descending order of keys. */
@@ -33,26 +31,26 @@ export interface CacheStore extends KVStore {
 }
 
 /**
- * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes, it is faster to
- * sort the list again.
+ * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes, it is faster to sort
+ * the list again.
  */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after many writes sorts
- * the writes.
+ * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after many writes sorts the
+ * writes.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// The layer is a class, because every transaction creates several layers. Creating a closure per method could take longer than
-// the transaction's reads and writes.
+// The layer is a class, because every transaction creates several layers. Creating a closure per method could take longer than the
+// transaction's reads and writes.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead of KVStore's
-   * methods, so that a key is converted to text only once for all layers.
+   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead of KVStore's methods,
+   * so that a key is converted to text only once for all layers.
    */
   readonly below: Layer | undefined;
   /** The store below all layers, such as an IAVL tree. */
@@ -168,8 +166,8 @@ function writesBetween(
 }
 
 /**
- * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator, which saves one call
- * per entry.
+ * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator, which saves one call per
+ * entry.
  */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
@@ -244,8 +242,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // The layers are in a list, because a transaction opens few stores on each branch, and creating a map would take longer. The
-  // list is sorted so that every node writes in name order, no matter which store was used first.
+  // The layers are in a list, because a transaction opens few stores on each branch, and creating a map would take longer. The list
+  // is sorted so that every node writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {
@@ -304,8 +302,8 @@ interface Place {
 }
 
 /**
- * Returns the position of `text`, or the position at which to insert it. The position is in the last short list whose first key
- * is not greater than `text`.
+ * Returns the position of `text`, or the position at which to insert it. The position is in the last short list whose first key is
+ * not greater than `text`.
  */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
@@ -329,8 +327,8 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
 type PendingRange = () => Pending | undefined;
 
 /**
- * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order. Returns undefined if
- * the range contains no writes.
+ * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order. Returns undefined if the
+ * range contains no writes.
  */
 export function pendingBetween(
   sorted: Sorted,

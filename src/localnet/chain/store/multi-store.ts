@@ -32,8 +32,8 @@ export interface StoreView {
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
   /**
-   * Returns ICS-23 operators that prove the key in its tree and the tree in the app hash. Returns an empty list at height 0 and
-   * for a store that does not exist.
+   * Returns ICS-23 operators that prove the key in its tree and the tree in the app hash. Returns an empty list at height 0 and for
+   * a store that does not exist.
    */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
@@ -155,8 +155,8 @@ function commitTrees(
 }
 
 /**
- * Creates the view of all stores at a height. `stores` lists the stores that exist at the height. If undefined, all stores
- * exist. A store that does not exist at the height is treated as empty.
+ * Creates the view of all stores at a height. `stores` lists the stores that exist at the height. If undefined, all stores exist. A
+ * store that does not exist at the height is treated as empty.
  */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,

@@ -59,9 +59,7 @@ function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8A
   }).finish();
 }
 
-/**
- * Returns the newest header of the chain that the client tracks, with the validators that the client trusts, as a base64 Any.
- */
+/** Returns the newest header of the chain that the client tracks, with the validators that the client trusts, as a base64 Any. */
 function newestHeader(
   { clientId, node }: { readonly clientId: string; readonly node: Fields[string] },
   options: ConnectionOptions,
@@ -108,8 +106,8 @@ const CHANNEL_MESSAGES: MessageGroup = {
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // As on the deployed chain, the version is empty for ports other than `transfer`, although the counterparty will reject
-        // the channel.
+        // As on the deployed chain, the version is empty for ports other than `transfer`, although the counterparty will reject the
+        // channel.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",

@@ -12,8 +12,8 @@ import { parseHookType } from "../query/modules.ts";
 const CONTRACT = "params.contract_address";
 
 /**
- * Maximum size of a result file in bytes, which is more than the size of any transaction that a chain accepts. The limit
- * prevents the command from reading a huge file that was given by mistake.
+ * Maximum size of a result file in bytes, which is more than the size of any transaction that a chain accepts. The limit prevents
+ * the command from reading a huge file that was given by mistake.
  */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -211,8 +211,8 @@ function parseWeights(text: string): readonly JsonObject[] {
 }
 
 /**
- * Maximum size of a vesting period file in bytes, which is more than the size of any transaction that a chain accepts. The
- * limit prevents the command from reading a huge file that was given by mistake.
+ * Maximum size of a vesting period file in bytes, which is more than the size of any transaction that a chain accepts. The limit
+ * prevents the command from reading a huge file that was given by mistake.
  */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 

@@ -19,10 +19,7 @@ export interface ConsensusParams {
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/**
- * Default parameters of a local chain. The parameters are the same as on the real network, except that vote extensions are
- * disabled.
- */
+/** Default parameters of a local chain. The parameters are the same as on the real network, except that vote extensions are disabled. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -50,10 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/**
- * Parses the output of {@link consensusParamsToJson}. If a parameter is missing or invalid, throws an error that names the
- * field.
- */
+/** Parses the output of {@link consensusParamsToJson}. If a parameter is missing or invalid, throws an error that names the field. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -111,8 +105,8 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
 /**
- * Encodes a genesis document as JSON. A restarted node compares these bytes with the stored bytes, so the order of the fields
- * in `appState` matters.
+ * Encodes a genesis document as JSON. A restarted node compares these bytes with the stored bytes, so the order of the fields in
+ * `appState` matters.
  */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
@@ -186,10 +180,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/**
- * Returns whether the value is an object. The object's fields need no check, because genesis documents come from JSON or typed
- * code.
- */
+/** Returns whether the value is an object. The object's fields need no check, because genesis documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

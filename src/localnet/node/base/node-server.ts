@@ -22,8 +22,8 @@ export interface ServerAddress {
   readonly port: number;
   readonly portOption: string;
   /**
-   * Hosts and web pages that may use the server. The gRPC server ignores this field, because browsers do not support
-   * unencrypted HTTP/2.
+   * Hosts and web pages that may use the server. The gRPC server ignores this field, because browsers do not support unencrypted
+   * HTTP/2.
    */
   readonly access?: HttpAccess;
 }
@@ -40,8 +40,7 @@ export interface NodeServer {
 export const NODE_HTTP_LIMITS: HttpLimits = {
   // Allow more than the 1 MB that CometBFT and the SDK allow, because a 1 MB transaction is larger in base64.
   maxBodyBytes: 4_000_000,
-  // Allow more connections than CometBFT (`max_open_connections`, 900), because on this node, WebSockets alone can use 900
-  // connections.
+  // Allow more connections than CometBFT (`max_open_connections`, 900), because on this node, WebSockets alone can use 900 connections.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
   // Use CometBFT's default read timeout.

@@ -73,8 +73,8 @@ export interface BroadcastResult {
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * A node's interface for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined
- * for an unknown height or hash. Returned objects are shared and must not be modified.
+ * A node's interface for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined for
+ * an unknown height or hash. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
@@ -88,14 +88,11 @@ export interface NodeView {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /**
-   * Returns the commit for a block. The commit is read from the next block or, for the latest block, from the validators'
-   * votes.
-   */
+  /** Returns the commit for a block. The commit is read from the next block or, for the latest block, from the validators' votes. */
   readonly commit: (height: bigint) => Commit | undefined;
   /**
-   * Returns a height's validator set with the proposer and the priorities. The height can be at most one above the latest
-   * block's height.
+   * Returns a height's validator set with the proposer and the priorities. The height can be at most one above the latest block's
+   * height.
    */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
@@ -103,10 +100,7 @@ export interface NodeView {
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Searches blocks. Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /**
-   * Adds a transaction to the mempool. Throws `MempoolError` if the transaction is a duplicate or too large, or if the mempool
-   * is full.
-   */
+  /** Adds a transaction to the mempool. Throws `MempoolError` if the transaction is a duplicate or too large, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
@@ -121,8 +115,8 @@ export interface NodeView {
 }
 
 /**
- * Returns a node id in CometBFT's format (40 hex digits). The id is a hash of the chain id and the moniker, because a node
- * without peers needs no node key.
+ * Returns a node id in CometBFT's format (40 hex digits). The id is a hash of the chain id and the moniker, because a node without
+ * peers needs no node key.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));

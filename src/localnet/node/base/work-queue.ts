@@ -17,10 +17,7 @@ export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /**
-   * Limits the total size of responses that clients have not read yet. A request starts when the budget has capacity for its
-   * response.
-   */
+  /** Limits the total size of responses that clients have not read yet. A request starts when the budget has capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
@@ -28,8 +25,8 @@ export interface Waiter {
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
 /**
- * Maximum number of waiting requests. The maximum is far below the connection limit, so that clients can still connect while
- * the queue is full.
+ * Maximum number of waiting requests. The maximum is far below the connection limit, so that clients can still connect while the queue is
+ * full.
  */
 export const MAX_WAITING_REQUESTS = 256;
 /** Maximum time that a request waits to start before it is rejected. */
@@ -42,14 +39,13 @@ const MAX_CAPACITY_WAIT_MS = 2_000;
 /** The queue is overloaded while its oldest request has waited longer than this time. */
 const OVERLOADED_AFTER_MS = 500;
 /**
- * Maximum time that the queue works without a pause. The limit is short, because the node needs several event loop turns to
- * make a block.
+ * Maximum time that the queue works without a pause. The limit is short, because the node needs several event loop turns to make a
+ * block.
  */
 const SLICE_MS = 10;
 /**
- * After a call that takes at least this long, the queue rests for the same time, even if it is not overloaded. Without this
- * rest, new clients could not connect during a flood of slow requests, because the event loop accepts only one connection per
- * turn.
+ * After a call that takes at least this long, the queue rests for the same time, even if it is not overloaded. Without this rest,
+ * new clients could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -67,10 +63,10 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An overloaded queue, or a
- * queue that has run a long call, rests for as long as it has worked. Requests therefore use at most half of the time. An
- * overloaded queue runs the newest request first, because clients that have waited for a long time probably caused the overload
- * or have given up.
+ * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An overloaded queue, or a queue
+ * that has run a long call, rests for as long as it has worked. Requests therefore use at most half of the time. An overloaded
+ * queue runs the newest request first, because clients that have waited for a long time probably caused the overload or have given
+ * up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {

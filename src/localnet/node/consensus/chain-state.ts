@@ -50,8 +50,8 @@ function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): C
   // As in CometBFT's handshake, validators from InitChain replace the validators in the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
-  // If a node stopped before its first block, the genesis document is already stored, but the application has not saved any
-  // state. In this case, only the application is initialized again.
+  // If a node stopped before its first block, the genesis document is already stored, but the application has not saved any state.
+  // In this case, only the application is initialized again.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -109,8 +109,8 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * A validator set is stored when it changes, and at every 64th height. For any other height, the set is computed by rotating
- * the last stored set fewer than 64 times.
+ * A validator set is stored when it changes, and at every 64th height. For any other height, the set is computed by rotating the
+ * last stored set fewer than 64 times.
  */
 const STORE_EVERY = 64n;
 

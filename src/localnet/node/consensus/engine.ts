@@ -34,8 +34,8 @@ export interface EngineDeps {
   readonly validators: Validators;
   readonly params: ConsensusParams;
   /**
-   * Returns a transaction that contains the votes on the last block. While vote extensions are enabled, each block starts with
-   * such a transaction.
+   * Returns a transaction that contains the votes on the last block. While vote extensions are enabled, each block starts with such
+   * a transaction.
    */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
@@ -65,8 +65,8 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // Make no more blocks after an error. The application may be ahead of the disk, and ABCI cannot undo a block, so later
-      // blocks would differ from the chain that a restarted node loads.
+      // Make no more blocks after an error. The application may be ahead of the disk, and ABCI cannot undo a block, so later blocks
+      // would differ from the chain that a restarted node loads.
       failure = { error };
       throw error;
     }
@@ -82,17 +82,17 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second step commits the
-     * block and writes it in one durable transaction. Between the two steps, `state` and queries still show the previous block.
-     * The caller must finish a block before starting another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second step commits the block
+     * and writes it in one durable transaction. Between the two steps, `state` and queries still show the previous block. The
+     * caller must finish a block before starting another.
      *
      * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same
      * error, and the node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
     /**
-     * Continues from an earlier state. The caller must have reverted the store and the application to this state while no block
-     * is open.
+     * Continues from an earlier state. The caller must have reverted the store and the application to this state while no block is
+     * open.
      */
     goBack,
   };
@@ -170,10 +170,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/**
- * Merges scheduled validator updates with the application's. If both lists contain a validator, the scheduled update takes
- * precedence.
- */
+/** Merges scheduled validator updates with the application's. If both lists contain a validator, the scheduled update takes precedence. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],
@@ -182,9 +179,9 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Updates from block H change the set for H + 2, because the header of block H already
- * contains the hash of the set for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all
- * other validators' priorities.
+ * Returns the state after a block. Updates from block H change the set for H + 2, because the header of block H already contains
+ * the hash of the set for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all other
+ * validators' priorities.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

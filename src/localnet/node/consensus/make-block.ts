@@ -146,9 +146,9 @@ interface Turn {
 }
 
 /**
- * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by a few rounds at
- * most, because priorities span at most twice the total power. Absent validators have less than a third of the total power, so
- * each round lowers an absent proposer's priority by more than two thirds of the total power.
+ * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by a few rounds at most,
+ * because priorities span at most twice the total power. Absent validators have less than a third of the total power, so each round
+ * lowers an absent proposer's priority by more than two thirds of the total power.
  */
 const MAX_ROUNDS = 10_000;
 

@@ -11,9 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/**
- * CometBFT's defaults, except for the maximum total size, which is 64 MiB instead of 1 GiB so that a node can run on a laptop.
- */
+/** CometBFT's defaults, except for the maximum total size, which is 64 MiB instead of 1 GiB so that a node can run on a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -59,8 +57,7 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // Let clients send the transaction again, because CheckTx may accept it later, for example after the account has received
-      // coins.
+      // Let clients send the transaction again, because CheckTx may accept it later, for example after the account has received coins.
       cache.remove(name);
       failed += 1;
     }
@@ -105,8 +102,8 @@ export function createMempool(
       cache.clear();
     },
     /**
-     * Returns as many pending transactions, in order, as fit within both limits, without removing them. If `maxGas` is -1, gas
-     * is not limited.
+     * Returns as many pending transactions, in order, as fit within both limits, without removing them. If `maxGas` is -1, gas is
+     * not limited.
      */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
@@ -121,8 +118,8 @@ export function createMempool(
 }
 
 /**
- * Returns the transactions before the first transaction that would exceed a limit. Later transactions are not considered,
- * because they may depend on this transaction's sequence.
+ * Returns the transactions before the first transaction that would exceed a limit. Later transactions are not considered, because
+ * they may depend on this transaction's sequence.
  */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],

@@ -96,8 +96,8 @@ const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a server for reflection and the router's unary methods. The caller passes connections to the server. The server does
- * not decode the messages of unary methods.
+ * Creates a server for reflection and the router's unary methods. The caller passes connections to the server. The server does not
+ * decode the messages of unary methods.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
@@ -190,8 +190,8 @@ const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
   /**
-   * Number of bytes received up to the last check. A connection is active if this number has grown. Sent bytes are ignored,
-   * because the server sends settings and pings to every client.
+   * Number of bytes received up to the last check. A connection is active if this number has grown. Sent bytes are ignored, because
+   * the server sends settings and pings to every client.
    */
   bytesRead: number;
 }

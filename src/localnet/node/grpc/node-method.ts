@@ -72,9 +72,7 @@ export function nodeMethods(
   });
 }
 
-/**
- * Metadata key for the height. In a request, it selects the height to read. In a response, it reports the height that was read.
- */
+/** Metadata key for the height. In a request, it selects the height to read. In a response, it reports the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /** Returns the requested height or, like baseapp, 0 (latest) unless `values` has exactly one height. Throws `ModuleError` sdk/18. */

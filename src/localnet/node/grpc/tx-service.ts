@@ -107,9 +107,8 @@ function decodeHash(hash: string): Uint8Array {
 /**
  * Returns a page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
  *
- * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit
- * entries that are not transactions, but include them in the total. A page may therefore have fewer transactions than its
- * limit.
+ * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit entries
+ * that are not transactions, but include them in the total. A page may therefore have fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);

@@ -65,8 +65,8 @@ const MAX_PRICES = 5_000;
 
 /**
  * Creates an oracle client. A vote has a single deadline, which includes both paths and the wait for a connection. Like a real
- * node's client, this client waits until the deadline if a connection is refused. A refused connection therefore slows down a
- * chain with one validator.
+ * node's client, this client waits until the deadline if a connection is refused. A refused connection therefore slows down a chain
+ * with one validator.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -82,9 +82,9 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only if `signal` aborts. After any other error, the vote contains no prices,
-     * because a missing sidecar must not stop the chain. `signal` must not abort before the node stops, because the client also
-     * reconnects between votes.
+     * Requests the prices for a vote. Rejects only if `signal` aborts. After any other error, the vote contains no prices, because
+     * a missing sidecar must not stop the chain. `signal` must not abort before the node stops, because the client also reconnects
+     * between votes.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -153,10 +153,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to
- * 2 min between attempts. Because of this backoff, price requests still fail for a while after the sidecar has restarted, and
- * even longer after a long outage. gRPC varies each delay by a fifth. Here, the delays are exact, so that rehearsals are
- * repeatable.
+ * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
+ * min between attempts. Because of this backoff, price requests still fail for a while after the sidecar has restarted, and even
+ * longer after a long outage. gRPC varies each delay by a fifth. Here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;

@@ -4,10 +4,7 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /**
-   * False if a price is not an integer. A real node then reports a successful response, but does not vote for any of its
-   * prices.
-   */
+  /** False if a price is not an integer. A real node then reports a successful response, but does not vote for any of its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker such as "btc/usd", or an empty map on failure. */

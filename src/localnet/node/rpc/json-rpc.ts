@@ -26,8 +26,8 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The only RPC method that waits for a block. Calls of this method bypass the queue, so that they do not block other requests
- * while they wait.
+ * The only RPC method that waits for a block. Calls of this method bypass the queue, so that they do not block other requests while
+ * they wait.
  */
 const WAITING_METHOD = "broadcast_tx_commit";
 

@@ -197,19 +197,13 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/**
- * Returns the page size like CometBFT's `validatePerPage`: 30 if the parameter is missing or below 1, and at most 100. Never
- * throws.
- */
+/** Returns the page size like CometBFT's `validatePerPage`: 30 if the parameter is missing or below 1, and at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/**
- * Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the page does not
- * exist.
- */
+/** Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);

@@ -179,8 +179,8 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
 }
 
 /**
- * Formats the `round_state` that `consensus_state` returns. The round state never contains votes, because all validators vote
- * in a single step.
+ * Formats the `round_state` that `consensus_state` returns. The round state never contains votes, because all validators vote in a
+ * single step.
  */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;

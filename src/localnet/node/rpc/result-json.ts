@@ -67,8 +67,8 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
 }
 
 /**
- * Caches the inclusion proofs of each block, keyed by its list of transactions, because all results from the block need the
- * same proofs.
+ * Caches the inclusion proofs of each block, keyed by its list of transactions, because all results from the block need the same
+ * proofs.
  */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 

@@ -11,8 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * CometBFT's default limits for clients and subscriptions. CometBFT buffers 200 events per subscription. This node instead
- * keeps one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
+ * CometBFT's default limits for clients and subscriptions. CometBFT buffers 200 events per subscription. This node instead keeps
+ * one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,

@@ -21,8 +21,8 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
- * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home. Throws `NodeError`
+ * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary, and
+ * locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home. Throws `NodeError`
  * `home-unusable` if the directory cannot be created or this version cannot open `node.db`.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {

@@ -12,8 +12,8 @@ export interface StoredSnapshot {
 }
 
 /**
- * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. The
- * method `list` only reads. Callers of all other methods must have an open transaction.
+ * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. The method
+ * `list` only reads. Callers of all other methods must have an open transaction.
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 

@@ -125,8 +125,8 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
 /** Channel name that means all channels. A quota for this channel name counts the transfers on every channel. */
 const ANY_CHANNEL = "any";
 
-// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each preceded by their
-// length. The keys are the same as in the deployed contract, so raw queries for the deployed contract work here, too.
+// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each preceded by their length.
+// The keys are the same as in the deployed contract, so raw queries for the deployed contract work here, too.
 
 /** Encodes a map's namespace, preceded by its length (2 bytes, big-endian). */
 function namespace(name: string): Uint8Array {
@@ -182,8 +182,8 @@ export function rolesOf(account: string): Entry<readonly string[]> {
 }
 
 /**
- * Returns the store entry with the channels over which a denomination may be sent. If the list is empty or not stored, all
- * channels are allowed.
+ * Returns the store entry with the channels over which a denomination may be sent. If the list is empty or not stored, all channels
+ * are allowed.
  */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));

@@ -11,8 +11,8 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * Supply of the denomination at the window's first transfer, or undefined before the first transfer. The supply is kept when
-   * the flow is reset.
+   * Supply of the denomination at the window's first transfer, or undefined before the first transfer. The supply is kept when the
+   * flow is reset.
    */
   readonly channelValue: bigint | undefined;
 }
@@ -42,8 +42,8 @@ export interface Transfer {
 }
 
 /**
- * Result of {@link allow}. If the transfer is allowed, contains the new quota and flow. Otherwise, contains the amount used so
- * far and the capacity that the transfer would exceed.
+ * Result of {@link allow}. If the transfer is allowed, contains the new quota and flow. Otherwise, contains the amount used so far
+ * and the capacity that the transfer would exceed.
  */
 type TransferCheck =
   | { readonly ok: true; readonly limit: RateLimit }

@@ -11,10 +11,7 @@ export interface Variant {
   readonly fields: JsonField;
 }
 
-/**
- * Reads a message like serde reads a Rust enum: an object with one known member, or a string with the name of a variant without
- * fields.
- */
+/** Reads a message like serde reads a Rust enum: an object with one known member, or a string with the name of a variant without fields. */
 export function readVariant(
   type: string,
   message: MessageJson,

@@ -136,8 +136,8 @@ function handlerOf(
 }
 
 /**
- * Messages that a proposal may contain in addition to `MsgUpdateParams`: the deployed chain's list, without modules that this
- * chain lacks.
+ * Messages that a proposal may contain in addition to `MsgUpdateParams`: the deployed chain's list, without modules that this chain
+ * lacks.
  */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",

@@ -55,8 +55,8 @@ export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
   /**
-   * Module accounts to create at genesis, in this order. Default: all module accounts. Any other module account is created on
-   * first use.
+   * Module accounts to create at genesis, in this order. Default: all module accounts. Any other module account is created on first
+   * use.
    */
   readonly genesisAccounts?: readonly string[];
 }
@@ -128,10 +128,7 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
       track(context, address, (before) =>
         schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
       ),
-    /**
-     * Subtracts coins from a vesting account's delegated coins. For any other account, only reads the account, which consumes
-     * gas.
-     */
+    /** Subtracts coins from a vesting account's delegated coins. For any other account, only reads the account, which consumes gas. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) => schedules.trackUndelegation(before, coins)),
     /** Returns a module account, creating it if it does not exist. Throws a plain error (a bug) for an unknown name. */
@@ -154,9 +151,9 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
 }
 
 /**
- * Writes an account and its entry in the number index. Every store access consumes gas, so the order of accesses is the same as
- * in the SDK's indexed map. The old account is read, its number is deleted, the new number is checked and written, and the
- * account is written.
+ * Writes an account and its entry in the number index. Every store access consumes gas, so the order of accesses is the same as in
+ * the SDK's indexed map. The old account is read, its number is deleted, the new number is checked and written, and the account is
+ * written.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

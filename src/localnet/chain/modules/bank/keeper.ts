@@ -39,8 +39,8 @@ export interface BankHooks {
 }
 
 /**
- * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is
- * called at each payment, because the hooks need the contract keeper, which is created after the bank keeper.
+ * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is called
+ * at each payment, because the hooks need the contract keeper, which is created after the bank keeper.
  */
 export function createBankKeeper(
   accounts: BankAccounts,
@@ -128,8 +128,8 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
 }
 
 /**
- * Delegates coins like the SDK's `DelegateCoins`: locked coins can be delegated, no `transfer` event is emitted, and error
- * texts include the balance.
+ * Delegates coins like the SDK's `DelegateCoins`: locked coins can be delegated, no `transfer` event is emitted, and error texts
+ * include the balance.
  */
 function delegate(
   context: Context,
@@ -175,10 +175,7 @@ function sendCoins(
   context.emit(messageSender(sender));
 }
 
-/**
- * Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and omits the sender from the `transfer`
- * events.
- */
+/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and omits the sender from the `transfer` events. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();

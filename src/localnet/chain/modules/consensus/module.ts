@@ -48,8 +48,8 @@ export function maxBlockGas(context: Context): bigint {
 }
 
 /**
- * Returns the consensus key types that validators may use. Consumes no gas, because the SDK reads these parameters from its
- * context instead of the store.
+ * Returns the consensus key types that validators may use. Consumes no gas, because the SDK reads these parameters from its context
+ * instead of the store.
  */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];

@@ -76,8 +76,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Assigns an id to a failed contract call, and stores and returns the failure. The id is the contract's highest stored failure
- * id plus one, or 0 if no failure is stored. If the failure with the highest id is removed, the next failure reuses its id.
+ * Assigns an id to a failed contract call, and stores and returns the failure. The id is the contract's highest stored failure id
+ * plus one, or 0 if no failure is stored. If the failure with the highest id is removed, the next failure reuses its id.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -90,8 +90,8 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 
 /**
  * Creates middleware that passes a transfer's result to the contract that sent the transfer, after the inner application has
- * processed the result. If the contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds.
- * The deployed chain first checks whether the packet was forwarded. This chain forwards no packets, but charges the same gas.
+ * processed the result. If the contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. The
+ * deployed chain first checks whether the packet was forwarded. This chain forwards no packets, but charges the same gas.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -119,9 +119,9 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 }
 
 /**
- * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
- * writes and events are dropped, and the failed call is stored so that the contract can resubmit it. No error is thrown. The
- * caller pays for the gas used, up to the limit. Throws `ErrOutOfGas` if the caller runs out of gas.
+ * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its writes
+ * and events are dropped, and the failed call is stored so that the contract can resubmit it. No error is thrown. The caller pays
+ * for the gas used, up to the limit. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(
   context: Context,
@@ -166,10 +166,7 @@ type PacketOutcome =
   | { readonly kind: "error"; readonly error: string }
   | { readonly kind: "timeout" };
 
-/**
- * Builds the sudo message `response`, `error` or `timeout` as compact JSON, like Go. 64-bit numbers are printed with all their
- * digits.
- */
+/** Builds the sudo message `response`, `error` or `timeout` as compact JSON, like Go. 64-bit numbers are printed with all their digits. */
 export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
   const request = ["request", packetJson(packet)] as const;
   switch (outcome.kind) {

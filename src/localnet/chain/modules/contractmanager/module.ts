@@ -57,8 +57,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure: repeats a failed contract call with the transaction's gas. If the call succeeds, removes the stored
- * failure. Only the contract whose call failed may send this message.
+ * MsgResubmitFailure: repeats a failed contract call with the transaction's gas. If the call succeeds, removes the stored failure.
+ * Only the contract whose call failed may send this message.
  */
 function resubmitFailure(
   context: Context,

@@ -51,8 +51,8 @@ function binding<Message, Response>(
 }
 
 /**
- * Conversions for the two messages that cancel a limit order or withdraw from it. The responses to both messages contain the
- * coins paid out.
+ * Conversions for the two messages that cancel a limit order or withdraw from it. The responses to both messages contain the coins
+ * paid out.
  */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
@@ -63,8 +63,8 @@ const OF_TRANCHE = {
 };
 
 /**
- * Bindings, keyed by the field name under `dex`. As in Go, if a message sets several fields, only the first field in this order
- * is used.
+ * Bindings, keyed by the field name under `dex`. As in Go, if a message sets several fields, only the first field in this order is
+ * used.
  */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {

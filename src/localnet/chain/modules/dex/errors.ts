@@ -114,10 +114,7 @@ export const ErrTrancheKeyInUse = dexError(
   "Tranche key already exists for different trade pair id or tick index",
 );
 
-/**
- * Creates the error for a panic in a Go message handler. The SDK recovers from the panic, and the transaction fails with
- * sdk/111222.
- */
+/** Creates the error for a panic in a Go message handler. The SDK recovers from the panic, and the transaction fails with sdk/111222. */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }

@@ -149,8 +149,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * Creates the event for a cancelled limit order. `AmountIn` is the maker amount paid back, and `AmountOut` is the taker amount
- * paid out. In the deployed module, `AmountOut` lists both coins, and there is no `AmountIn`.
+ * Creates the event for a cancelled limit order. `AmountIn` is the maker amount paid back, and `AmountOut` is the taker amount paid
+ * out. In the deployed module, `AmountOut` lists both coins, and there is no `AmountIn`.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -204,8 +204,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each step is an
-// allocation. Events already cause many of a message's allocations.
+// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each step is an allocation.
+// Events already cause many of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
@@ -216,8 +216,8 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 /**
- * Returns the attributes that every update event of a pair's side needs. The attributes are cached on the side's id object,
- * which all records of the side share.
+ * Returns the attributes that every update event of a pair's side needs. The attributes are cached on the side's id object, which
+ * all records of the side share.
  */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);

@@ -26,8 +26,8 @@ const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", Gene
 
 /**
  * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. If an active tranche's
- * expiration is missing from `limit_order_expiration_list`, creates the expiration. Ignores `deposit_record_list` and
- * `pool_list`, because both can be derived from the balances and the other lists. Throws `GenesisError`.
+ * expiration is missing from `limit_order_expiration_list`, creates the expiration. Ignores `deposit_record_list` and `pool_list`,
+ * because both can be derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));

@@ -20,9 +20,7 @@ import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 /** Gas that an expiring order pays in advance for its later removal from the book. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/**
- * A limit order's tick and price limits. `price` is the tick's price, in units of the input token per unit of the output token.
- */
+/** A limit order's tick and price limits. `price` is the tick's price, in units of the input token per unit of the output token. */
 interface Limit {
   readonly tick: bigint;
   readonly price: decimal.PrecDec;
@@ -30,10 +28,7 @@ interface Limit {
   readonly minAveragePrice: decimal.PrecDec;
 }
 
-/**
- * MsgPlaceLimitOrder: swaps against the book up to the price limit. If the order is a maker order, places the remainder on the
- * book.
- */
+/** MsgPlaceLimitOrder: swaps against the book up to the price limit. If the order is a maker order, places the remainder on the book. */
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
@@ -68,8 +63,8 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
 }
 
 /**
- * Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages"), or to the tick's price
- * in the deployed module.
+ * Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages"), or to the tick's price in
+ * the deployed module.
  */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
@@ -154,8 +149,8 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
 }
 
 /**
- * Returns an order's tranche. An order that expires gets a new tranche. Any other order can join an existing tranche from which
- * no taker has bought yet.
+ * Returns an order's tranche. An order that expires gets a new tranche. Any other order can join an existing tranche from which no
+ * taker has bought yet.
  */
 function trancheFor(
   context: Context,
@@ -221,9 +216,7 @@ function transferCoins(
     ]);
 }
 
-/**
- * MsgWithdrawFilledLimitOrder: pays out the filled part of an order and, if the tranche is inactive, the unfilled part as well.
- */
+/** MsgWithdrawFilledLimitOrder: pays out the filled part of an order and, if the tranche is inactive, the unfilled part as well. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -245,8 +238,8 @@ export function withdrawFilled(
 }
 
 /**
- * Withdraws an order's filled part. If the tranche is inactive, withdraws the unfilled part as well, and closes the position
- * even if dust remains.
+ * Withdraws an order's filled part. If the tranche is inactive, withdraws the unfilled part as well, and closes the position even
+ * if dust remains.
  */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);

@@ -62,8 +62,8 @@ export function deposit(
 }
 
 /**
- * Returns whether a failed position fails the message. If the position is behind enemy lines (see {@link isBehindEnemyLines}),
- * the option `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
+ * Returns whether a failed position fails the message. If the position is behind enemy lines (see {@link isBehindEnemyLines}), the
+ * option `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
  */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
@@ -106,8 +106,8 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // If a swap changed the offered amounts, throw to undo the swap. The deployed chain does not undo such a swap. If nothing
-    // was swapped, keep the events.
+    // If a swap changed the offered amounts, throw to undo the swap. The deployed chain does not undo such a swap. If nothing was
+    // swapped, keep the events.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -164,10 +164,7 @@ function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/**
- * Charges the creator for each token, then mints the shares and sends them to the receiver. Calls the bank even if there are no
- * shares.
- */
+/** Charges the creator for each token, then mints the shares and sends them to the receiver. Calls the bank even if there are no shares. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -215,8 +212,8 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's tick is no better
-  // than the deposit.
+  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's tick is no better than
+  // the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });

@@ -266,15 +266,12 @@ function parseDecimal(text: string): PrecDec {
 }
 
 /**
- * Matches unsigned numbers without leading zeros. Such numbers are valid both as integers and as 27-digit decimals, so they
- * need no further check.
+ * Matches unsigned numbers without leading zeros. Such numbers are valid both as integers and as 27-digit decimals, so they need no
+ * further check.
  */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/**
- * Checks the integers that a message contains as text, as Go does while decoding the message. Throws a plain error with Go's
- * text.
- */
+/** Checks the integers that a message contains as text, as Go does while decoding the message. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }

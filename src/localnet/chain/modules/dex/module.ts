@@ -40,9 +40,9 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 }
 
 /**
- * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when the gas allowance
- * is used up. Within the same second, expirations are sorted by tranche key instead of time. The purge can therefore stop at an
- * order that has not expired and miss an expired order that follows.
+ * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when the gas allowance is
+ * used up. Within the same second, expirations are sorted by tranche key instead of time. The purge can therefore stop at an order
+ * that has not expired and miss an expired order that follows.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
@@ -75,10 +75,7 @@ function purgeJitOrders(context: Context, chainName: string): void {
   }
 }
 
-/**
- * Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until its owners withdraw or cancel their
- * orders.
- */
+/** Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until its owners withdraw or cancel their orders. */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
   if (tranche !== undefined) {
@@ -139,9 +136,9 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks the numbers that the message contains as text, in field order,
- * and throws a plain error for a malformed number. Go parses these numbers while decoding the transaction, so CheckTx already
- * rejects malformed numbers.
+ * Creates a handler for a user message. `checkDecoded` checks the numbers that the message contains as text, in field order, and
+ * throws a plain error for a malformed number. Go parses these numbers while decoding the transaction, so CheckTx already rejects
+ * malformed numbers.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -208,8 +205,8 @@ function simulateOrder(
 /** A query that runs a message and discards its state changes. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
   /**
-   * True if the message uses its creator's shares or orders. The simulation then runs with the given creator instead of the
-   * dummy address.
+   * True if the message uses its creator's shares or orders. The simulation then runs with the given creator instead of the dummy
+   * address.
    */
   readonly isOfOwner?: boolean;
 }

@@ -20,8 +20,8 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 });
 
 /**
- * Validates the parameters like x/dex: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1
- * for invalid parameters.
+ * Validates the parameters like x/dex: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1 for
+ * invalid parameters.
  */
 export function validateParams(params: Params, bech32Prefix: string): void {
   if (new Set(params.feeTiers).size !== params.feeTiers.length)

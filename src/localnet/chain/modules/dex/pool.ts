@@ -44,10 +44,7 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/**
- * Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt
- * here.
- */
+/** Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt here. */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -96,10 +93,7 @@ function completeSides(
   throw new Error("this is a bug: a pool without a side");
 }
 
-/**
- * Creates the two empty sides of a pool. As in the deployed module, the token0 side's opposite price is copied from the token1
- * side.
- */
+/** Creates the two empty sides of a pool. As in the deployed module, the token0 side's opposite price is copied from the token1 side. */
 function newSides(key: types.PoolKey): PoolSides {
   const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
@@ -159,8 +153,8 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
 /**
- * The pool's values from which the amounts and shares of a deposit are calculated. `tick` is the normalized centre, and
- * `supply` is the pool's total number of shares.
+ * The pool's values from which the amounts and shares of a deposit are calculated. `tick` is the normalized centre, and `supply` is
+ * the pool's total number of shares.
  */
 interface PoolState {
   readonly reserves: Amounts;
@@ -197,23 +191,21 @@ function calcShares(
   const existing = valueOf(reserves, price);
   // The first deposit gets one share per unit of token0 that it is worth.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // The fee raises the pool's value without new shares, so earlier owners earn the fee. Rounding shares down also favours
-  // earlier owners.
+  // The fee raises the pool's value without new shares, so earlier owners earn the fee. Rounding shares down also favours earlier owners.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
-  // A swap in this pool returns the value multiplied by 1.0001^-fee. A deposit with autoswap pays the same fee on its unmatched
-  // part.
+  // A swap in this pool returns the value multiplied by 1.0001^-fee. A deposit with autoswap pays the same fee on its unmatched part.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
-  // Compare cross products instead of ratios. A side without reserves then needs no special case, and fewer divisions are
-  // rounded. If the excess is positive, too much token1 is offered. If the excess is negative, too much token0 is offered.
+  // Compare cross products instead of ratios. A side without reserves then needs no special case, and fewer divisions are rounded.
+  // If the excess is positive, too much token1 is offered. If the excess is negative, too much token0 is offered.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -237,9 +229,9 @@ const LEGACY_BITS = 315;
 const LEGACY_BOUND = 1n << 315n;
 
 /**
- * Calculates a * b / c like the SDK's 18-digit decimals. The quotient is truncated to 36 digits, rounded half to even to 18
- * digits, and then truncated to an integer. The result is the floor of the quotient, or one more if the quotient is within half
- * of 10^-18 below the next integer.
+ * Calculates a * b / c like the SDK's 18-digit decimals. The quotient is truncated to 36 digits, rounded half to even to 18 digits,
+ * and then truncated to an integer. The result is the floor of the quotient, or one more if the quotient is within half of 10^-18
+ * below the next integer.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies before dividing, and the results of both steps are limited to 315 bits.

@@ -10,8 +10,8 @@ const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of ticks 0 and above, indexed by tick. Each price is the previous price times 1.0001, rounded. The table grows on
- * demand up to the highest tick that was used. All chains share the table, because it contains no chain state.
+ * Prices of ticks 0 and above, indexed by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand
+ * up to the highest tick that was used. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
@@ -55,8 +55,8 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 }
 
 /**
- * Follows the deployed module's binary search step by step, because the search path determines the result for a price between
- * two ticks. The table grows only until a price in it exceeds `price`, because all later prices exceed `price`, too.
+ * Follows the deployed module's binary search step by step, because the search path determines the result for a price between two
+ * ticks. The table grows only until a price in it exceeds `price`, because all later prices exceed `price`, too.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
@@ -72,9 +72,7 @@ function search(price: decimal.PrecDec): number {
   return right;
 }
 
-/**
- * Returns an index from which all table prices exceed `price`, or an index beyond the table if no table price exceeds `price`.
- */
+/** Returns an index from which all table prices exceed `price`, or an index beyond the table if no table price exceeds `price`. */
 function firstAbove(price: decimal.PrecDec): number {
   while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

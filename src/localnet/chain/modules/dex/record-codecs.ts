@@ -16,14 +16,14 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Size of the write buffer in bytes. The largest record contains denominations and addresses of 128 bytes, and six numbers of
- * up to 105 digits.
+ * Size of the write buffer in bytes. The largest record contains denominations and addresses of 128 bytes, and six numbers of up to
+ * 105 digits.
  */
 const CAPACITY = 4096;
 
 /**
- * Writes protobuf into a buffer that all records reuse. The general-purpose writer is several times slower, and each swap
- * writes several order book records. This writer accepts only ASCII strings (see {@link isAscii}).
+ * Writes protobuf into a buffer that all records reuse. The general-purpose writer is several times slower, and each swap writes
+ * several order book records. This writer accepts only ASCII strings (see {@link isAscii}).
  */
 function createProtoWriter() {
   const buffer = new Uint8Array(CAPACITY);
@@ -90,9 +90,9 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Wraps a codec to cache each decoded record on its byte array. The store returns the same array until the value is written
- * again, so the cached record always matches the stored bytes. Callers must not modify a decoded record, because later reads
- * return the same object.
+ * Wraps a codec to cache each decoded record on its byte array. The store returns the same array until the value is written again,
+ * so the cached record always matches the stored bytes. Callers must not modify a decoded record, because later reads return the
+ * same object.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = createObjectSlot<Uint8Array, T>("decoded record");
@@ -180,9 +180,7 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/**
- * Returns whether the fast writer can encode these strings. Strings from a genesis document can be empty, long or non-ASCII.
- */
+/** Returns whether the fast writer can encode these strings. Strings from a genesis document can be empty, long or non-ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
@@ -197,8 +195,8 @@ interface EncodedSide {
 }
 
 /**
- * Caches the encoded bytes on the key object, which all versions of a pool side share. The cache pays off because a swap
- * changes a side's reserves, but rarely its prices.
+ * Caches the encoded bytes on the key object, which all versions of a pool side share. The cache pays off because a swap changes a
+ * side's reserves, but rarely its prices.
  */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 

@@ -72,8 +72,8 @@ export function* activeTranchesAtTick(
 }
 
 /**
- * Iterates over a snapshot of the records from which a taker can buy, by ascending tick. At the same tick, pools (ordered by
- * fee) come before tranches (ordered by key).
+ * Iterates over a snapshot of the records from which a taker can buy, by ascending tick. At the same tick, pools (ordered by fee)
+ * come before tranches (ordered by key).
  */
 export function ticksOfSide(
   context: Context,

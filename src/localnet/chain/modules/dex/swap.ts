@@ -22,10 +22,7 @@ interface SwapRequest {
   readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
-/**
- * A swap's result. `filled` is true if the remaining input is too small to buy anything, or if the maximum output has been
- * reached.
- */
+/** A swap's result. `filled` is true if the remaining input is too small to buy anything, or if the maximum output has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
@@ -36,8 +33,8 @@ type Liquidity =
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first, and emits an event with the gas used. The deployed module swaps in a cache context,
- * but always writes the changes back. This function needs no cache context, because the writes of a failed message or route are
+ * Swaps against the book, best price first, and emits an event with the gas used. The deployed module swaps in a cache context, but
+ * always writes the changes back. This function needs no cache context, because the writes of a failed message or route are
  * discarded anyway.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
@@ -201,9 +198,7 @@ function chooseRoute(
 /** State shared by all routes of a MsgMultiHopSwap. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /**
-   * Route prefixes for whose last swap gas has already been charged. A later route with the same prefix is not charged again.
-   */
+  /** Route prefixes for whose last swap gas has already been charged. A later route with the same prefix is not charged again. */
   readonly paid: Set<string>;
 }
 
@@ -243,8 +238,8 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
 }
 
 /**
- * Creates the error thrown if all routes fail. The error does not have code 1141, because the deployed module joins the errors
- * with Go's `errors.Join`, which drops the code.
+ * Creates the error thrown if all routes fail. The error does not have code 1141, because the deployed module joins the errors with
+ * Go's `errors.Join`, which drops the code.
  */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
@@ -253,19 +248,13 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/**
- * Returns the coin that a route pays out. Throws for a route with only one token, because Go panics with a nil pointer
- * dereference.
- */
+/** Returns the coin that a route pays out. Throws for a route with only one token, because Go panics with a nil pointer dereference. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;
 }
 
-/**
- * Swaps along a route. Throws dex/1154 if the exit limit price cannot be reached, and dex/1164 if a pair has too little
- * liquidity.
- */
+/** Swaps along a route. Throws dex/1154 if the exit limit price cannot be reached, and dex/1164 if a pair has too little liquidity. */
 function runRoute(
   context: Context,
   chainName: string,

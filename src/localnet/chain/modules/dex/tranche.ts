@@ -20,8 +20,8 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 }
 
 /**
- * Returns whether an expiration time has passed. An order is valid while block time <= expiration_time (spec 001). In the
- * deployed module, an order is valid only while block time < expiration_time.
+ * Returns whether an expiration time has passed. An order is valid while block time <= expiration_time (spec 001). In the deployed
+ * module, an order is valid only while block time < expiration_time.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));

@@ -64,9 +64,7 @@ export interface Tranche {
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /**
-   * Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time. If undefined, the tranche does not expire.
-   */
+  /** Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time. If undefined, the tranche does not expire. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -95,10 +93,7 @@ export interface Expiration {
 
 export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/**
- * The bank methods that the dex uses. Payments throw `ModuleError` if the payer has insufficient funds or the recipient is
- * blocked.
- */
+/** The bank methods that the dex uses. Payments throw `ModuleError` if the payer has insufficient funds or the recipient is blocked. */
 export type DexBank = Pick<
   BankKeeper,
   "balance" | "balances" | "holders" | "supply" | "sendToModule" | "sendFromModule" | "mint" | "burn"
@@ -150,10 +145,7 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
     : { token0: takerDenom, token1: makerDenom };
 }
 
-/**
- * Encodes a tick so that the keys sort numerically: one sign byte, followed by the tick in two's complement (8 bytes,
- * big-endian).
- */
+/** Encodes a tick so that the keys sort numerically: one sign byte, followed by the tick in two's complement (8 bytes, big-endian). */
 function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
@@ -180,10 +172,7 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
   return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 });
 
-/**
- * Returns the part that all keys of one side have in common, without the store prefix. Callers must not modify the shared
- * array.
- */
+/** Returns the part that all keys of one side have in common, without the store prefix. Callers must not modify the shared array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
@@ -285,10 +274,7 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/**
- * Formats the whole seconds of a time in base 36, preceded by the number of digits. Go's zero time (year 1) is formatted as
- * "10".
- */
+/** Formats the whole seconds of a time in base 36, preceded by the number of digits. Go's zero time (year 1) is formatted as "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

@@ -120,8 +120,8 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
 const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the initial gas
- * price is the minimum gas price.
+ * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the initial gas price
+ * is the minimum gas price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = SCHEMA.read(json);
@@ -173,8 +173,8 @@ const FEE_COLLECTOR = "fee_collector";
  *
  * Like Go, reads the gas price again at the end, because each read consumes gas.
  *
- * If the fee market is disabled, {@link deductFee} takes the fee as in the SDK. `minGasPrices` are the node's minimum prices,
- * which only its mempool enforces.
+ * If the fee market is disabled, {@link deductFee} takes the fee as in the SDK. `minGasPrices` are the node's minimum prices, which
+ * only its mempool enforces.
  */
 function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -263,8 +263,8 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
 }
 
 /**
- * Rejects a fee grant, because this chain has no fee grants. The error text is Go's text for a missing grant, which contains
- * the addresses as raw bytes.
+ * Rejects a fee grant, because this chain has no fee grants. The error text is Go's text for a missing grant, which contains the
+ * addresses as raw bytes.
  */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
@@ -272,8 +272,8 @@ function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
 }
 
 /**
- * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually offers no fee,
- * so the payouts would move no coins and consume too little gas.
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually offers no fee, so
+ * the payouts would move no coins and consume too little gas.
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 

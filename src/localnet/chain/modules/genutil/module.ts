@@ -53,10 +53,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/**
- * Encodes a JSON transaction to protobuf. The result equals the bytes that were signed, because the SDK signs a deterministic
- * encoding.
- */
+/** Encodes a JSON transaction to protobuf. The result equals the bytes that were signed, because the SDK signs a deterministic encoding. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("expected body and auth_info");

@@ -134,8 +134,8 @@ function requireLength(text: string): void {
 }
 
 /**
- * Throws unless the message has a handler and the module's account is its only signer. If the message contains legacy content,
- * also runs the message and discards its writes.
+ * Throws unless the message has a handler and the module's account is its only signer. If the message contains legacy content, also
+ * runs the message and discards its writes.
  */
 function requireRunnable(
   context: Context,
@@ -297,8 +297,8 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
 }
 
 /**
- * MsgCancelProposal, sent by the proposer before the vote ends. The fraction `proposal_cancel_ratio` of each deposit is burned
- * or sent to `proposal_cancel_dest`. The remainder is refunded. Throws `ModuleError`.
+ * MsgCancelProposal, sent by the proposer before the vote ends. The fraction `proposal_cancel_ratio` of each deposit is burned or
+ * sent to `proposal_cancel_dest`. The remainder is refunded. Throws `ModuleError`.
  */
 export function cancelProposal(context: Context, id: bigint, proposer: string, keepers: Keepers): void {
   const proposal = requireProposal(context, id);

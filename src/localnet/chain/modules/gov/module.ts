@@ -113,10 +113,7 @@ function queryProposals(
   return { proposals: page.items, pagination: page.pagination };
 }
 
-/**
- * Returns all parameters in `params`. The response fields from earlier SDK releases are set only if `params_type` requests
- * them.
- */
+/** Returns all parameters in `params`. The response fields from earlier SDK releases are set only if `params_type` requests them. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;

@@ -99,9 +99,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes, weighted by stake. The delegations of a voter add weight to the voter's own vote. If a delegator did not
- * vote, the delegation adds weight to the bonded validator's vote, if any. If `removesVotes` is true, deletes the counted
- * votes.
+ * Counts the votes, weighted by stake. The delegations of a voter add weight to the voter's own vote. If a delegator did not vote,
+ * the delegation adds weight to the bonded validator's vote, if any. If `removesVotes` is true, deletes the counted votes.
  */
 export function tally(
   context: Context,

@@ -68,8 +68,8 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics. On
- * this chain, the message fails with an error.
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics. On this
+ * chain, the message fails with an error.
  */
 function validateManageHookSubscription(
   { authority, hookSubscription }: tx.MsgManageHookSubscription,
@@ -229,8 +229,8 @@ function subscribe(context: Context, contract: string, hookType: HookType): void
 }
 
 /**
- * Removes a contract from a hook type's subscribers. If no contract is left, deletes the record. Otherwise, writes the record
- * even if it has not changed, as Go does.
+ * Removes a contract from a hook type's subscribers. If no contract is left, deletes the record. Otherwise, writes the record even
+ * if it has not changed, as Go does.
  */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
@@ -299,9 +299,9 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a separate cache
- * context or gas limit. The first error ends the loop and is rethrown with its codespace and code. `body` is the JSON value in
- * the sudo message.
+ * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a separate cache context
+ * or gas limit. The first error ends the loop and is rethrown with its codespace and code. `body` is the JSON value in the sudo
+ * message.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);

@@ -127,8 +127,8 @@ function refuse(
 }
 
 /**
- * Returns the reason why a packet's receiver is invalid, or undefined if the receiver is valid. The receiver is checked even if
- * no contract is set.
+ * Returns the reason why a packet's receiver is invalid, or undefined if the receiver is valid. The receiver is checked even if no
+ * contract is set.
  */
 function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
@@ -184,9 +184,8 @@ function undo(
 }
 
 /**
- * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws rate-limited-ibc/2 if
- * the contract rejects the packet or fails for any reason. Throws an unregistered `ModuleError` if the address or the data is
- * invalid.
+ * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws rate-limited-ibc/2 if the
+ * contract rejects the packet or fails for any reason. Throws an unregistered `ModuleError` if the address or the data is invalid.
  */
 function checkLimits(
   context: Context,
@@ -202,9 +201,7 @@ function checkLimits(
   );
 }
 
-/**
- * Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the contract fails).
- */
+/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the contract fails). */
 function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },

@@ -40,10 +40,7 @@ export interface IbcKeeper {
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/**
- * The `ibc` module's keeper. The keeper itself has no state. The keeper's methods read and write the store of the given
- * context.
- */
+/** The `ibc` module's keeper. The keeper itself has no state. The keeper's methods read and write the store of the given context. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,

@@ -44,8 +44,8 @@ export interface IbcModule extends ChainModule {
 }
 
 /**
- * Creates the `ibc` module: light clients, connections and channels. `router` returns a port's application. `router` is called
- * for each message, because the applications are created after this module.
+ * Creates the `ibc` module: light clients, connections and channels. `router` returns a port's application. `router` is called for
+ * each message, because the applications are created after this module.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
   return {
@@ -84,8 +84,8 @@ const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketSt
 
 /**
  * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
- * missing, its parameters are set to the defaults, and no clients, connections or channels are added. Like ibc-go, also creates
- * the localhost client and its connection. Throws `GenesisError`.
+ * missing, its parameters are set to the defaults, and no clients, connections or channels are added. Like ibc-go, also creates the
+ * localhost client and its connection. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(keys.STORE_NAME, genesis);

@@ -92,8 +92,8 @@ function keyList(field: JsonField): KeyList {
 }
 
 /**
- * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in
- * the REST API, integers are JSON numbers with all their digits.
+ * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
+ * REST API, integers are JSON numbers with all their digits.
  */
 export const queryBindings: CustomQueryHandler = customQueries(
   {
@@ -112,8 +112,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries filtered by owners and connection. An empty filter matches every query. Returns all matches. With the
- * `deployed` profile, returns only one page, like the gRPC query. Like the deployed binding, panics if `pagination` is missing.
+ * Lists queries filtered by owners and connection. An empty filter matches every query. Returns all matches. With the `deployed`
+ * profile, returns only one page, like the gRPC query. Like the deployed binding, panics if `pagination` is missing.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -145,10 +145,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/**
- * Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members. The key and value are always
- * printed.
- */
+/** Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members. The key and value are always printed. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

@@ -123,8 +123,8 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may remove the query once
- * the submit timeout has passed since both the registration and the last submitted result (chain-extension-modules.md,
+ * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may remove the query once the
+ * submit timeout has passed since both the registration and the last submitted result (chain-extension-modules.md,
  * "Authentication", 5). Sums are exact on this chain, so a query with a huge timeout can be removed only by its owner. On the
  * deployed chain, uint64 sums wrap around, so any account may remove such a query immediately.
  */
@@ -197,8 +197,8 @@ interface CheckRules {
 type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Performs the stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, keys are checked only for KV queries,
- * and the filter is checked only for TX queries.
+ * Performs the stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, keys are checked only for KV queries, and
+ * the filter is checked only for TX queries.
  */
 export function validateRegister(
   message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,

@@ -66,8 +66,8 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 export const MODULE_NAME = "interchainqueries";
 
 /**
- * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them. The README explains the
- * meaning of zero.
+ * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them. The README explains the meaning
+ * of zero.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -93,8 +93,8 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-// The module's errors, under their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is not defined,
-// because the generated encoders can encode every record that a handler builds.
+// The module's errors, under their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is not defined, because
+// the generated encoders can encode every record that a handler builds.
 const register = errorsOf(MODULE_NAME);
 export const ErrInvalidQueryID = register(1100, "invalid query id");
 export const ErrEmptyResult = register(1101, "empty result");
@@ -118,10 +118,7 @@ export const ErrEmptyKeyID = register(1119, "key id is empty");
 export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
 
-/**
- * Wraps an error as "words: text: text". The error's text appears twice, because the Go code wraps the error in its own
- * message.
- */
+/** Wraps an error as "words: text: text". The error's text appears twice, because the Go code wraps the error in its own message. */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }
@@ -182,8 +179,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. A TX query can have more submitted transactions than one message should delete, so
- * the query is only marked as removed. `cleanUpRemovedQueries` then deletes the transactions at the end of later blocks.
+ * Deletes a query's record and KV result. A TX query can have more submitted transactions than one message should delete, so the
+ * query is only marked as removed. `cleanUpRemovedQueries` then deletes the transactions at the end of later blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);

@@ -99,8 +99,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap contains the complete message of the old error. Two
- * separate wraps would be printed in a different order, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap contains the complete message of the old error. Two separate
+ * wraps would be printed in a different order, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -128,11 +128,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional
- * optional members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and
- * `removed_tx_queries`. Without a module genesis, the parameters are the defaults. As in Go, if only `params` is missing, all
- * parameters are zero. Throws `ModuleError` with the same message as Go for an invalid query, and `GenesisError` for any other
- * invalid value.
+ * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional optional
+ * members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`.
+ * Without a module genesis, the parameters are the defaults. As in Go, if only `params` is missing, all parameters are zero. Throws
+ * `ModuleError` with the same message as Go for an invalid query, and `GenesisError` for any other invalid value.
  */
 function initGenesis(
   context: Context,
@@ -208,8 +207,8 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
 }
 
 /**
- * Reads the genesis members that the deployed schema lacks. Without these members, an export would lose results, and ids would
- * be reused.
+ * Reads the genesis members that the deployed schema lacks. Without these members, an export would lose results, and ids would be
+ * reused.
  */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");

@@ -22,9 +22,9 @@ import {
 } from "./tx-queries.ts";
 
 /**
- * MsgSubmitQueryResult. Any account may send this message at any time, because only relayers have to follow `update_period`. As
- * in Go, KV values are processed first. If the message contains KV values and requests their callback, its block is ignored. A
- * block without a transaction is accepted and has no effect.
+ * MsgSubmitQueryResult. Any account may send this message at any time, because only relayers have to follow `update_period`. As in
+ * Go, KV values are processed first. If the message contains KV values and requests their callback, its block is ignored. A block
+ * without a transaction is accepted and has no effect.
  */
 export function submitQueryResult(
   context: Context,
@@ -73,9 +73,9 @@ interface KvSubmission {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the
- * client's status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume
- * gas, but proof verification does not.
+ * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the client's
+ * status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume gas, but
+ * proof verification does not.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
@@ -135,8 +135,8 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // At this point, Go reads the proof specs from the client state. All clients have the SDK's proof specs, so only check that
-  // the client exists.
+  // At this point, Go reads the proof specs from the client state. All clients have the SDK's proof specs, so only check that the
+  // client exists.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -193,8 +193,8 @@ interface TxSubmission {
 /**
  * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
  * transaction, verifies the headers but does not deliver the transaction again. Even in this case, the query's local height
- * advances. Accounts other than the owner must therefore wait longer before they can remove the query. The query's remote
- * height never changes, because transactions may arrive in any order.
+ * advances. Accounts other than the owner must therefore wait longer before they can remove the query. The query's remote height
+ * never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
@@ -226,9 +226,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
 }
 
 /**
- * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in
- * Go, both consensus states are stored. If the next header conflicts with a stored state, the client is frozen without an
- * error.
+ * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in Go,
+ * both consensus states are stored. If the next header conflicts with a stored state, the client is frozen without an error.
  */
 function verifyHeaders(
   context: Context,
@@ -255,8 +254,8 @@ function verifyHeaders(
 }
 
 /**
- * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would
- * round. Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes a missing field to nil.
+ * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round.
+ * Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes a missing field to nil.
  */
 function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [

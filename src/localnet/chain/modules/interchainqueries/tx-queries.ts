@@ -124,8 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list
- * instead of recursion, because values can be nested 10,000 levels deep and recursion could overflow the stack.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list instead
+ * of recursion, because values can be nested 10,000 levels deep and recursion could overflow the stack.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];

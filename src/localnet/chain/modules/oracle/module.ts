@@ -31,8 +31,8 @@ interface OracleDeps {
 /** The module and the functions that the revenue module calls. */
 export interface OracleModule extends ChainModule {
   /**
-   * Returns a pair's price as an integer scaled by the pair's decimals. Returns 0 if the pair has no price, and undefined if
-   * the pair is not tracked.
+   * Returns a pair's price as an integer scaled by the pair's decimals. Returns 0 if the pair has no price, and undefined if the
+   * pair is not tracked.
    */
   readonly priceOf: (
     context: Context,
@@ -201,8 +201,8 @@ function storePrices(
 }
 
 /**
- * Returns the stake-weighted median. The median is the lowest price for which at least half of the stake voted for this price
- * or a lower price.
+ * Returns the stake-weighted median. The median is the lowest price for which at least half of the stake voted for this price or a
+ * lower price.
  */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
@@ -223,9 +223,9 @@ export interface OracleVote {
 }
 
 /**
- * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote
- * extensions are off. Only a proposer can add votes to a block, because nodes do not accept the encoded votes as a transaction.
- * Throws for a vote format that this project's nodes do not write.
+ * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote extensions
+ * are off. Only a proposer can add votes to a block, because nodes do not accept the encoded votes as a transaction. Throws for a
+ * vote format that this project's nodes do not write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;

@@ -127,8 +127,8 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
 }
 
 /**
- * Counts one vote. Skips validators that the staking module does not know, because they were created by the genesis document or
- * the control API.
+ * Counts one vote. Skips validators that the staking module does not know, because they were created by the genesis document or the
+ * control API.
  */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
@@ -162,9 +162,8 @@ export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
 }
 
 /**
- * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an event is emitted and
- * the payment is never retried. If no price has ever been stored, this chain pays nobody. The deployed chain halts in this
- * case.
+ * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an event is emitted and the
+ * payment is never retried. If no price has ever been stored, this chain pays nobody. The deployed chain halts in this case.
  */
 function payPeriod(context: Context, params: Params, schedule: period.Schedule, keepers: Keepers): void {
   const block = presentBlock(context);

@@ -102,10 +102,7 @@ export interface Keepers extends SlashingOptions, SlashingDeps {
   readonly format: (consensus: Uint8Array) => string;
 }
 
-/**
- * A validator's record of signed and missed blocks. The next block's index in the window is `indexOffset` modulo the window
- * size.
- */
+/** A validator's record of signed and missed blocks. The next block's index in the window is `indexOffset` modulo the window size. */
 interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
   readonly jailedUntilNs: bigint;
 }
@@ -134,8 +131,8 @@ const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesC
 /** Number of consecutive blocks that one bitmap covers. */
 const CHUNK = 1024n;
 /**
- * Header length of an encoded Go bitset, in bytes. The header contains the number of bits (big-endian) and is followed by
- * 64-bit big-endian words.
+ * Header length of an encoded Go bitset, in bytes. The header contains the number of bits (big-endian) and is followed by 64-bit
+ * big-endian words.
  */
 const HEADER = 8;
 
@@ -214,8 +211,8 @@ const VOTE_SET_DELAY = 2n;
 
 /**
  * Counts a validator's vote in the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips
- * jailed validators, and validators that the staking module does not know because they were created by the genesis document or
- * the control API.
+ * jailed validators, and validators that the staking module does not know because they were created by the genesis document or the
+ * control API.
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;
@@ -237,8 +234,8 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
   const index = info.indexOffset % moduleParams.get(context).signedBlocksWindow;
-  // The window has one bit per block. This block's bit replaces the bit of the block that leaves the window, so the counter
-  // changes only if the two bits differ.
+  // The window has one bit per block. This block's bit replaces the bit of the block that leaves the window, so the counter changes
+  // only if the two bits differ.
   const before = hasMissed(context, address, index);
   if (before === signed) setMissed(context, address, index, !signed);
   const change = before === signed ? (signed ? -1n : 1n) : 0n;

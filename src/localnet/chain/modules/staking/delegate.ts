@@ -59,9 +59,9 @@ function moveTokens(
 }
 
 /**
- * Removes shares from a delegation and the corresponding tokens from the validator. Returns the number of tokens, which stay in
- * the pool. Jails the validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that
- * has no shares left.
+ * Removes shares from a delegation and the corresponding tokens from the validator. Returns the number of tokens, which stay in the
+ * pool. Jails the validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that has no
+ * shares left.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -185,10 +185,7 @@ function requireRedelegationEnd(context: Context, operator: Uint8Array): Validat
   return validator;
 }
 
-/**
- * Returns the height and completion time of a redelegation from a validator, or undefined if the redelegation completes
- * immediately.
- */
+/** Returns the height and completion time of a redelegation from a validator, or undefined if the redelegation completes immediately. */
 function beginOf(
   context: Context,
   source: Uint8Array,

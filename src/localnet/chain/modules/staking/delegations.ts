@@ -87,8 +87,8 @@ export const saveUnbonding = saverOf(unbondings, [unbondingsByValidator]);
 export const unbondingsFrom = indexedBy(unbondings, unbondingsByValidator);
 
 /**
- * Returns a function that stores a record and its index entries. If the record has no entries, the function deletes the record
- * from the map and the indexes.
+ * Returns a function that stores a record and its index entries. If the record has no entries, the function deletes the record from
+ * the map and the indexes.
  */
 function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
   records: StoredMap<K, V>,
@@ -123,8 +123,8 @@ export function isMature(
 }
 
 /**
- * Adds an undelegation in the current block. If the undelegation is merged into an entry from the same block, an unbonding id
- * is used up, but no hook is called.
+ * Adds an undelegation in the current block. If the undelegation is merged into an entry from the same block, an unbonding id is
+ * used up, but no hook is called.
  */
 export function addUnbonding(
   context: Context,
@@ -172,8 +172,8 @@ function withEntry(
 }
 
 /**
- * Pays out completed undelegations of a delegator from a validator. Returns the total amount, or undefined if there is no
- * unbonding delegation.
+ * Pays out completed undelegations of a delegator from a validator. Returns the total amount, or undefined if there is no unbonding
+ * delegation.
  */
 export function completeUnbonding(
   context: Context,
@@ -255,8 +255,8 @@ export function forgetUnbonding(context: Context, id: bigint): void {
 }
 
 /**
- * Calls a hook and ignores its error, because the SDK only logs such errors. After an error, the action continues, and the
- * hook's earlier writes are kept. Running out of gas still ends the transaction.
+ * Calls a hook and ignores its error, because the SDK only logs such errors. After an error, the action continues, and the hook's
+ * earlier writes are kept. Running out of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
   try {
@@ -295,18 +295,12 @@ const byDestination = createMap(
   bytesCodec,
 );
 
-/**
- * Queue of redelegations, ordered by completion time. Each entry is a triplet of delegator, source validator and destination
- * validator.
- */
+/** Queue of redelegations, ordered by completion time. Each entry is a triplet of delegator, source validator and destination validator. */
 export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
 
-/**
- * Stores a redelegation and its index entries. If the redelegation has no entries, deletes the redelegation and its index
- * entries.
- */
+/** Stores a redelegation and its index entries. If the redelegation has no entries, deletes the redelegation and its index entries. */
 export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
 export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
 

@@ -213,9 +213,7 @@ function wholeSeconds(timeNs: bigint): string {
   return formatRfc3339Ns(splitNs(timeNs).seconds * NS_PER_SECOND);
 }
 
-/**
- * `MsgCancelUnbondingDelegation`: cancels all or part of an undelegation and delegates the tokens to the same validator again.
- */
+/** `MsgCancelUnbondingDelegation`: cancels all or part of an undelegation and delegates the tokens to the same validator again. */
 function cancelUnbonding(
   context: Context,
   keepers: Keepers,

@@ -11,8 +11,8 @@ import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
 /**
- * Methods with which other modules read, slash and jail validators. The parameter `consensus` is a consensus address (20
- * bytes), and `operator` is an operator address.
+ * Methods with which other modules read, slash and jail validators. The parameter `consensus` is a consensus address (20 bytes),
+ * and `operator` is an operator address.
  */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
@@ -106,8 +106,8 @@ export interface Infraction {
 
 /**
  * Burns part of the stake that backed an infraction. First slashes undelegations and redelegations that started after the
- * infraction, and then takes the rest from the validator. Returns the amount that the validator lost, or zero if the validator
- * is unknown. Throws a `ModuleError` for an unbonded validator.
+ * infraction, and then takes the rest from the validator. Returns the amount that the validator lost, or zero if the validator is
+ * unknown. Throws a `ModuleError` for an unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -157,10 +157,7 @@ function burnTokens(
   validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
-/**
- * Slashes stake that left the validator after the infraction. Returns the total slash amount, even if less stake was left to
- * burn.
- */
+/** Slashes stake that left the validator after the infraction. Returns the total slash amount, even if less stake was left to burn. */
 function slashMoved(
   context: Context,
   keepers: types.Keepers,

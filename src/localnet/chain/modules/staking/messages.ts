@@ -103,8 +103,8 @@ export function requireShort(description: Description): Description {
 }
 
 /**
- * Merges an edited description into the current description. A field with the text "[do-not-modify]" stays unchanged. Throws
- * sdk/18 if the edit is empty or a field is too long.
+ * Merges an edited description into the current description. A field with the text "[do-not-modify]" stays unchanged. Throws sdk/18
+ * if the edit is empty or a field is too long.
  */
 export function editDescription(
   known: Description | undefined,

@@ -235,8 +235,8 @@ function tokensOf(some: readonly records.Validator[]): bigint {
 }
 
 /**
- * Returns the largest unbonding id in the state. The SDK's genesis does not contain the id counter, so the counter continues
- * from this id.
+ * Returns the largest unbonding id in the state. The SDK's genesis does not contain the id counter, so the counter continues from
+ * this id.
  */
 function largestId(state: GenesisState): bigint {
   const ids = [

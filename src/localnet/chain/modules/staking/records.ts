@@ -58,8 +58,8 @@ export interface Redelegation extends Omit<wire.Redelegation, "entries"> {
 }
 
 /**
- * Parses the digits of an amount or decimal like Go: "010" is octal and means 8, and "" means 0. Throws a plain error for a
- * string that is not an integer.
+ * Parses the digits of an amount or decimal like Go: "010" is octal and means 8, and "" means 0. Throws a plain error for a string
+ * that is not an integer.
  */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
@@ -186,8 +186,8 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * Returns a stored validator's ed25519 key. Throws a plain error (a bug) for any other key type, because messages and the
- * genesis import reject such keys.
+ * Returns a stored validator's ed25519 key. Throws a plain error (a bug) for any other key type, because messages and the genesis
+ * import reject such keys.
  */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);

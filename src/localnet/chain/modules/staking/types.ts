@@ -86,10 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/**
- * Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called again for each
- * hook.
- */
+/** Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called again for each hook. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);

@@ -11,9 +11,9 @@ import * as delegations from "./delegations.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /**
- * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for
- * the node. The updates list the validators of the active set first, by descending power. The validators that leave the set
- * follow, in operator order.
+ * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
+ * node. The updates list the validators of the active set first, by descending power. The validators that leave the set follow, in
+ * operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -140,8 +140,8 @@ export const historicalInfos = createMap(
 );
 
 /**
- * At the start of a block, stores its header and the last block's active set, in descending order of power. Deletes entries
- * that are `historical_entries` or more heights old.
+ * At the start of a block, stores its header and the last block's active set, in descending order of power. Deletes entries that
+ * are `historical_entries` or more heights old.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);

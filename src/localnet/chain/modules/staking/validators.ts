@@ -77,8 +77,8 @@ export function addToPowerOrder(context: Context, keepers: types.Keepers, valida
 }
 
 /**
- * Removes a validator from the power order. Call this function before the validator's tokens change, because the key contains
- * the power.
+ * Removes a validator from the power order. Call this function before the validator's tokens change, because the key contains the
+ * power.
  */
 export function removeFromPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);

@@ -130,9 +130,9 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. A voucher that returns over the channel from which it came is burned. Any
- * other coin is moved into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's
- * sequence. Throws `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. A voucher that returns over the channel from which it came is burned. Any other
+ * coin is moved into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's sequence.
+ * Throws `ModuleError`.
  */
 export function sendTransfer(
   context: Context,

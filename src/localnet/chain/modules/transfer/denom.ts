@@ -37,9 +37,8 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names
- * of the form "channel-N" with a 64-bit number are recognized as channels, so any other denomination with slashes stays
- * unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names of
+ * the form "channel-N" with a 64-bit number are recognized as channels, so any other denomination with slashes stays unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");

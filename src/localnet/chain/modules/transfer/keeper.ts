@@ -17,8 +17,8 @@ export interface TransferOptions {
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
   /**
-   * If set, the chain has its own transfer messages in addition to ibc-go's, and both versions of MsgTransfer return the
-   * chain's own response. By default, the chain only has ibc-go's messages.
+   * If set, the chain has its own transfer messages in addition to ibc-go's, and both versions of MsgTransfer return the chain's
+   * own response. By default, the chain only has ibc-go's messages.
    */
   readonly ownMessages?: { readonly chainName: string };
 }
@@ -80,10 +80,7 @@ export const traces = collections.createMap(
   collections.messageCodec<DenomTrace>(DenomTrace),
 );
 
-/**
- * Total amount of each denomination in all escrow accounts. The key is `totalEscrowForDenom/{denom}`, and zero totals are not
- * stored.
- */
+/** Total amount of each denomination in all escrow accounts. The key is `totalEscrowForDenom/{denom}`, and zero totals are not stored. */
 export const escrows = collections.createMap(
   transfer.MODULE_NAME,
   utf8("totalEscrowForDenom/"),

@@ -117,9 +117,8 @@ export interface TransferData {
 const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
- * Reads a packet's data like Go's `encoding/json`. Unknown members are ignored, names match in any case, and the last of
- * several equal names wins. Throws an error with the reason unless the data is an object whose known members are strings or
- * null.
+ * Reads a packet's data like Go's `encoding/json`. Unknown members are ignored, names match in any case, and the last of several
+ * equal names wins. Throws an error with the reason unless the data is an object whose known members are strings or null.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };

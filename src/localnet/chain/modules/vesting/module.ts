@@ -12,8 +12,8 @@ import * as errors from "../../runtime/errors.ts";
 import * as schedules from "../../runtime/vesting.ts";
 
 /**
- * Name of the module and of its empty member in the genesis document. The module has no store, because the `auth` module stores
- * the accounts.
+ * Name of the module and of its empty member in the genesis document. The module has no store, because the `auth` module stores the
+ * accounts.
  */
 const MODULE_NAME = "vesting";
 
@@ -55,8 +55,7 @@ function createByTime(context: Context, message: tx.MsgCreateVestingAccount, dep
   if (endTime <= 0n) throw errors.ErrInvalidRequest("invalid end time");
   deps.bank.requireSendEnabled(context, coins);
   requireNew(context, ends, deps);
-  // As on the deployed chain, an end time before the block time is accepted. In this case, all coins have vested one second
-  // later.
+  // As on the deployed chain, an end time before the block time is accepted. In this case, all coins have vested one second later.
   const schedule: schedules.VestingSchedule = delayed
     ? { kind: "delayed" }
     : { kind: "continuous", startTime: splitNs(context.timeNs).seconds };

@@ -28,8 +28,8 @@ interface BinaryCall {
 /** Calls entry points of contracts whose code is a WebAssembly binary. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its decoded result. Decodes the result before consuming the gas, because
-   * in Go, the call's gas is not charged if decoding panics. Throws ErrVMError or an out-of-gas error.
+   * Runs an entry point, consumes its gas and returns its decoded result. Decodes the result before consuming the gas, because in
+   * Go, the call's gas is not charged if decoding panics. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -55,8 +55,8 @@ export function createBinaryContracts({
   messageDepth,
   query,
 }: BinaryDeps): BinaryContracts {
-  // Stack limit of the running call. A query runs on the stack of the contract that sent it. A variable is safe here, because
-  // calls are synchronous.
+  // Stack limit of the running call. A query runs on the stack of the contract that sent it. A variable is safe here, because calls
+  // are synchronous.
   let stackLimit: number | undefined;
   const withStack = <T>(limit: number, work: () => T): T => {
     const outer = stackLimit;

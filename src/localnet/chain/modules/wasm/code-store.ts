@@ -68,9 +68,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/**
- * Runs the same checks as an upload. Returns the chain's error message, or undefined if the virtual machine accepts the code.
- */
+/** Runs the same checks as an upload. Returns the chain's error message, or undefined if the virtual machine accepts the code. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);

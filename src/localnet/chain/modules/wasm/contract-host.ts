@@ -26,8 +26,8 @@ import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the contract's events,
- * and then runs the contract's messages. A call or query that fails throws `ModuleError`.
+ * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the contract's events, and
+ * then runs the contract's messages. A call or query that fails throws `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -52,10 +52,7 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/**
- * The message dispatcher and the querier. The dispatcher and the querier call the host, so they can only be created after the
- * host.
- */
+/** The message dispatcher and the querier. The dispatcher and the querier call the host, so they can only be created after the host. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
@@ -356,8 +353,8 @@ function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind,
 }
 
 /**
- * Charges gas for a contract's events, emits them, and runs the contract's messages. Returns the call's data, or undefined if
- * the call set no data.
+ * Charges gas for a contract's events, emits them, and runs the contract's messages. Returns the call's data, or undefined if the
+ * call set no data.
  */
 function processResponse(
   host: CallDeps,

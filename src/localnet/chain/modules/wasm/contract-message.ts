@@ -26,17 +26,14 @@ const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no 
 type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
- * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message or a message with invalid coins gets
- * the kind `invalid`, so that it fails only when it runs. Throws `GoJsonError` if a member has the wrong type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message or a message with invalid coins gets the
+ * kind `invalid`, so that it fails only when it runs. Throws `GoJsonError` if a member has the wrong type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-/**
- * Creates the encoder for a module's messages. If an encoder throws, the message is not rejected immediately, but fails when it
- * runs.
- */
+/** Creates the encoder for a module's messages. If an encoder throws, the message is not rejected immediately, but fails when it runs. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
   return (body, contract) => {
     try {

@@ -44,10 +44,9 @@ export interface Caller {
 /** A message from a contract, which the chain always sends on behalf of the contract itself. */
 export type ContractMessage =
   /**
-   * A message that the chain handles by its type URL. If `isWasm` is true, the message is for a contract, and the reply
-   * contains the message's events. `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the
-   * deployed chain. `text` is the message in Go's format, which is part of the error text if the chain lacks the message's
-   * module.
+   * A message that the chain handles by its type URL. If `isWasm` is true, the message is for a contract, and the reply contains
+   * the message's events. `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the deployed chain.
+   * `text` is the message in Go's format, which is part of the error text if the chain lacks the message's module.
    */
   | {
       readonly kind: "any";
@@ -73,10 +72,7 @@ export type ContractMessage =
   /** A message that cannot be sent. The sub-message that contains the message fails with `error`. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/**
- * The results of a message for which the contract receives a reply. If a message fails and no reply is sent, the whole call
- * fails.
- */
+/** The results of a message for which the contract receives a reply. If a message fails and no reply is sent, the whole call fails. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
 /** A message in a contract's response. Each message runs in a separate cache context. */
@@ -113,10 +109,7 @@ export interface ContractResponse {
 export type ReplyResult =
   | {
       readonly ok: true;
-      /**
-       * Events of a message to a contract, with sorted attributes and without events of type `message`. Empty for any other
-       * message.
-       */
+      /** Events of a message to a contract, with sorted attributes and without events of type `message`. Empty for any other message. */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];

@@ -46,10 +46,7 @@ export function toUintNumber(value: bigint): number | bigint {
   return value > Number.MAX_SAFE_INTEGER ? value : Number(value);
 }
 
-/**
- * Reads an unsigned integer. A missing field means 0. CosmWasm bindings encode such integers only as JSON numbers, never as
- * strings.
- */
+/** Reads an unsigned integer. A missing field means 0. CosmWasm bindings encode such integers only as JSON numbers, never as strings. */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();

@@ -11,8 +11,8 @@ import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs the messages in a contract's response. Returns the data from the last reply that set data. If no reply set data, returns
- * the response's data.
+ * Runs the messages in a contract's response. Returns the data from the last reply that set data. If no reply set data, returns the
+ * response's data.
  */
 export type Dispatch = (
   context: Context,
@@ -23,9 +23,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
- * Creates the function that runs messages in order, each in a separate cache context. If a message fails, its writes are
- * dropped. A contract that requested a reply on errors receives the error. Otherwise, the entire call fails with "dispatch:
- * submessages: …". If a reply fails, the call fails with "dispatch: submessages: reply: …".
+ * Creates the function that runs messages in order, each in a separate cache context. If a message fails, its writes are dropped. A
+ * contract that requested a reply on errors receives the error. Otherwise, the entire call fails with "dispatch: submessages: …".
+ * If a reply fails, the call fails with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -84,8 +84,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events, except events of type `message`. For a message to a contract, first sorts each event's attributes,
- * like wasmd, and returns the events for the reply. For any other message, returns an empty list.
+ * Emits a message's events, except events of type `message`. For a message to a contract, first sorts each event's attributes, like
+ * wasmd, and returns the events for the reply. For any other message, returns an empty list.
  */
 function passOn(
   context: Context,
@@ -104,8 +104,8 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
 }
 
 /**
- * Runs a message with a separate gas meter if the message's limit is below the call's remaining gas. The message's gas also
- * counts toward the call.
+ * Runs a message with a separate gas meter if the message's limit is below the call's remaining gas. The message's gas also counts
+ * toward the call.
  */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;
@@ -208,8 +208,7 @@ function route(
   const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
   if (handler === undefined) throw noRoute(message);
-  // Require that the contract is the only signer. Messages from contracts skip the ante handler, so this is the only check of
-  // the signer.
+  // Require that the contract is the only signer. Messages from contracts skip the ante handler, so this is the only check of the signer.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
     throw errors.ErrUnauthorized("contract doesn't have permission");

@@ -195,8 +195,8 @@ function responseOf(response: GoField, contract: string, dataName: string): wasm
 }
 
 /**
- * Decodes the base64 data in a query's result and returns the JSON that it contains. Throws `ContractError` for the contract's
- * own error, or `GoJsonError`.
+ * Decodes the base64 data in a query's result and returns the JSON that it contains. Throws `ContractError` for the contract's own
+ * error, or `GoJsonError`.
  */
 function parseQueryResult(bytes: Uint8Array): Uint8Array {
   return resultOf(bytes).bytes();
@@ -273,8 +273,8 @@ export type ReceiveOutcome =
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
 /**
- * Calls a contract's IBC entry points with JSON messages. A call costs only the gas that it uses, and emits no event for the
- * call itself. Methods throw `ModuleError`.
+ * Calls a contract's IBC entry points with JSON messages. A call costs only the gas that it uses, and emits no event for the call
+ * itself. Methods throw `ModuleError`.
  */
 export interface IbcCalls {
   /**

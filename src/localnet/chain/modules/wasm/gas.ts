@@ -25,8 +25,8 @@ export function chargeInstance(context: Context, codeId: bigint, entry: string):
 }
 
 /**
- * Charges gas for a reply: the price of an instance of pinned code (even if the code is not pinned), plus the price of the
- * reply's events.
+ * Charges gas for a reply: the price of an instance of pinned code (even if the code is not pinned), plus the price of the reply's
+ * events.
  */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
@@ -69,9 +69,9 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges gas for the events in a contract's response, and emits them. If the response has attributes, an event `wasm` with
- * these attributes is emitted first. The response's events follow as `wasm-<type>`. Like wasmd, trims types, keys and values.
- * Throws ErrInvalidEvent for a short event type or an invalid key.
+ * Charges gas for the events in a contract's response, and emits them. If the response has attributes, an event `wasm` with these
+ * attributes is emitted first. The response's events follow as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws
+ * ErrInvalidEvent for a short event type or an invalid key.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

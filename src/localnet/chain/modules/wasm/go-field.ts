@@ -7,9 +7,8 @@ const MAX_UINT64 = (1n << 64n) - 1n;
 const NULL: GoJson = { kind: "null" };
 
 /**
- * A value in a contract's JSON, which is read like Go's `encoding/json` reads a struct. Unknown members are ignored, names
- * match in any case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw
- * `GoJsonError`.
+ * A value in a contract's JSON, which is read like Go's `encoding/json` reads a struct. Unknown members are ignored, names match in
+ * any case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
  */
 export class GoField {
   readonly json: GoJson;
@@ -37,10 +36,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /**
-   * Calls the first handler, in the given order, for which the JSON has a member. Returns undefined if the JSON has no such
-   * member.
-   */
+  /** Calls the first handler, in the given order, for which the JSON has a member. Returns undefined if the JSON has no such member. */
   variant<A extends readonly unknown[], T>(
     handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
     ...more: A

@@ -96,10 +96,7 @@ export function setPinned(context: Context, codeId: bigint, pin: boolean): void 
   else pinned.delete(context, codeId);
 }
 
-/**
- * Returns the current transaction's index in its block, as counted by the ante handler. Returns undefined before the first
- * transaction.
- */
+/** Returns the current transaction's index in its block, as counted by the ante handler. Returns undefined before the first transaction. */
 export function transactionIndex(context: Context): number | undefined {
   const counter = context.store(MODULE_NAME).get(TX_COUNTER_KEY);
   if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
@@ -193,8 +190,8 @@ export const POSITION_BYTES = 16;
 const EMPTY = new Uint8Array(0);
 
 /**
- * Returns the index key prefix for a code's contracts, `0x06 | code id`. The rest of each key is the position and address, so
- * the contracts are in creation order.
+ * Returns the index key prefix for a code's contracts, `0x06 | code id`. The rest of each key is the position and address, so the
+ * contracts are in creation order.
  */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));

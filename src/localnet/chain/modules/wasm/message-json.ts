@@ -4,9 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/**
- * Maximum nesting depth of a message, which is the same as in serde. The limit makes it safe to process messages recursively.
- */
+/** Maximum nesting depth of a message, which is the same as in serde. The limit makes it safe to process messages recursively. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;

@@ -137,8 +137,8 @@ interface GenesisDeps extends WasmOptions {
  * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. An entry for
  * TypeScript code is `{code_id?, name, creator}`. An entry for binary code is `{code_id, code_info, code_bytes, pinned}`, as in
  * wasmd. Then runs the messages in `gen_msgs` in order. Each message is proto JSON: `{"store_code": MsgStoreCode}`,
- * `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are optional, and the genesis state from a wasmd
- * export is accepted too. Throws `GenesisError`, even if a message fails.
+ * `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are optional, and the genesis state from a wasmd export
+ * is accepted too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);

@@ -238,8 +238,8 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 }
 
 /**
- * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. The query has a separate gas meter with a limit
- * of `gas` (VM gas), and the used gas is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
+ * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. The query has a separate gas meter with a limit of
+ * `gas` (VM gas), and the used gas is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
   querier: ContractQuerier,

@@ -59,8 +59,8 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the query's gas, so that gas profiles include the query. This charge cannot fail, because a query's gas meter
-        // has no limit.
+        // Charge the query's gas, so that gas profiles include the query. This charge cannot fail, because a query's gas meter has
+        // no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },

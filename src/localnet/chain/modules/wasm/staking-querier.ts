@@ -39,8 +39,8 @@ export interface StakingReads {
 }
 
 /**
- * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. `delegation` panics if
- * the delegation exists, because the query needs a `distribution` module. The deployed chain lacks this module, too.
+ * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. `delegation` panics if the
+ * delegation exists, because the query needs a `distribution` module. The deployed chain lacks this module, too.
  */
 export function queryStaking(
   context: Context,

@@ -64,10 +64,7 @@ export type CustomQueryHandler = (
 
 /** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
-  /**
-   * Reads the transfer port in order to consume the same gas as on the deployed chain. Not set on a chain without a transfer
-   * module.
-   */
+  /** Reads the transfer port in order to consume the same gas as on the deployed chain. Not set on a chain without a transfer module. */
   readonly readTransferPort?: (context: Context) => void;
   /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;

@@ -16,10 +16,7 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly version: string;
 }
 
-/**
- * The acknowledgement that the receiving application returns for a packet. If `success` is false, the application's writes are
- * dropped.
- */
+/** The acknowledgement that the receiving application returns for a packet. If `success` is false, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;

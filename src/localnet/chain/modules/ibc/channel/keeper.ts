@@ -156,8 +156,8 @@ export interface ClosedProof {
 }
 
 /**
- * Verifies that a packet has timed out and was not received. Returns false without changes if the packet has no commitment.
- * Throws `ModuleError`.
+ * Verifies that a packet has timed out and was not received. Returns false without changes if the packet has no commitment. Throws
+ * `ModuleError`.
  */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = channelStore.requireChannel(context, packet.source);

@@ -24,8 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds without changes.
-// Several relayers can relay the same packet, and the other messages in the slower relayer's transaction must not fail.
+// Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds without changes. Several
+// relayers can relay the same packet, and the other messages in the slower relayer's transaction must not fail.
 
 export interface RelayDeps {
   readonly router: PortRouter;
@@ -219,10 +219,10 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). In CheckTx, the step runs client updates
- * and verifies packets, because a relayer pays no fee for a failure in CheckTx. The checks stop at the first message that is
- * neither a client update nor a packet. A transaction that contains only client updates and packets is rejected with channel/22
- * if all its packets were relayed before.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). In CheckTx, the step runs client updates and
+ * verifies packets, because a relayer pays no fee for a failure in CheckTx. The checks stop at the first message that is neither a
+ * client update nor a packet. A transaction that contains only client updates and packets is rejected with channel/22 if all its
+ * packets were relayed before.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {

@@ -169,8 +169,8 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
 }
 
 /**
- * Returns a page of acknowledgements. If the request lists packet sequences, returns all acknowledgements for these packets on
- * one page.
+ * Returns a page of acknowledgements. If the request lists packet sequences, returns all acknowledgements for these packets on one
+ * page.
  */
 function queryAcknowledgements(
   context: Context,

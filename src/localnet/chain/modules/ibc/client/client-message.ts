@@ -31,10 +31,7 @@ export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/**
- * Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported
- * type.
- */
+/** Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported type. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -109,8 +106,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects headers of earlier
-  // revisions.
+  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects headers of earlier revisions.
   const trustedHeader = {
     chainId: client.chainId,
     height: trustedHeight.revisionHeight,
@@ -205,8 +201,8 @@ export function validateUpdateHeader(header: Header): void {
 }
 
 /**
- * Compares the hash of a header's own validators with its `validators_hash`. The trusted validators are checked later against
- * the client's consensus state.
+ * Compares the hash of a header's own validators with its `validators_hash`. The trusted validators are checked later against the
+ * client's consensus state.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
@@ -289,8 +285,7 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 
 /**
  * Returns whether a verified header contradicts the stored consensus states (ibc-go `CheckForMisbehaviour`). The header is a
- * contradiction if a different state is stored at its height, or if its time is not between the times of the neighbouring
- * states.
+ * contradiction if a different state is stored at its height, or if its time is not between the times of the neighbouring states.
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

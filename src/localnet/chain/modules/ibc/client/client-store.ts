@@ -29,10 +29,7 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/**
- * Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported
- * type.
- */
+/** Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -94,8 +91,8 @@ export interface ConsensusState {
 }
 
 /**
- * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has
- * another type.
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has another
+ * type.
  */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");

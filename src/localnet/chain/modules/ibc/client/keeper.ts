@@ -67,8 +67,8 @@ const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
  * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). Verified misbehaviour freezes the client and
- * succeeds, because an error would revert the freeze. A header at a height with a stored consensus state changes nothing. Any
- * other header adds a consensus state, even if its height is below the latest height. Throws `ModuleError`.
+ * succeeds, because an error would revert the freeze. A header at a height with a stored consensus state changes nothing. Any other
+ * header adds a consensus state, even if its height is below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -85,16 +85,16 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators
- * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures at the same
- * speed and charges no gas for them.
+ * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators never
+ * produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures at the same speed and
+ * charges no gas for them.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
  * Gas limit in CheckTx and simulations for a transaction that contains a slow signature. The limit is enough for about 180
- * signatures. The limit is low, because nobody pays for CheckTx and simulations. With a full block's gas, a single check would
- * take many seconds.
+ * signatures. The limit is low, because nobody pays for CheckTx and simulations. With a full block's gas, a single check would take
+ * many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
@@ -141,9 +141,9 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 }
 
 /**
- * Opens an active Tendermint client for an update. The client's status is checked before the header, because an expired or
- * frozen client can be reactivated only by a recovery. Throws client/4 with `words` for an unknown client, client/29 for an
- * inactive client, and client/23 for the localhost client.
+ * Opens an active Tendermint client for an update. The client's status is checked before the header, because an expired or frozen
+ * client can be reactivated only by a recovery. Throws client/4 with `words` for an unknown client, client/29 for an inactive
+ * client, and client/23 for the localhost client.
  */
 function openForUpdate(
   context: Context,

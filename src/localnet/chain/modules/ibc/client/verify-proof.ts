@@ -24,8 +24,8 @@ interface PathProof {
   readonly prefix: Uint8Array;
   readonly path: string;
   /**
-   * Time and number of blocks that must have passed since the consensus state was stored before the proof is accepted. Default:
-   * no delay.
+   * Time and number of blocks that must have passed since the consensus state was stored before the proof is accepted. Default: no
+   * delay.
    */
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }

@@ -181,8 +181,8 @@ function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefin
 }
 
 /**
- * Verifies that the counterparty stores its end of the connection. `own.id` is empty if the counterparty does not know this
- * chain's connection id yet.
+ * Verifies that the counterparty stores its end of the connection. `own.id` is empty if the counterparty does not know this chain's
+ * connection id yet.
  */
 function verifyCounterparty(
   context: Context,
@@ -199,9 +199,7 @@ function verifyCounterparty(
   verifyRemoteValue(context, own.end, proven, ConnectionEnd.encode(expected).finish());
 }
 
-/**
- * Returns the counterparty. A missing prefix is replaced by an empty prefix, because Go encodes the prefix even if it is empty.
- */
+/** Returns the counterparty. A missing prefix is replaced by an empty prefix, because Go encodes the prefix even if it is empty. */
 function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };

@@ -3,10 +3,9 @@ import { chargeRead, chargeWrite } from "../../../runtime/gas.ts";
 import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
-// On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the
-// capability, and the application, which claimed it. The deployed module keeps the owners in the store and the names in memory.
-// Accesses to both consume gas. This chain derives the owners from the ports and channels, but charges the same gas as the
-// deployed module.
+// On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the capability,
+// and the application, which claimed it. The deployed module keeps the owners in the store and the names in memory. Accesses to
+// both consume gas. This chain derives the owners from the ports and channels, but charges the same gas as the deployed module.
 
 /** Length of a Go pointer in a key, which is printed as `0x` and 14 hex digits. */
 const POINTER_BYTES = 16;
@@ -60,10 +59,7 @@ export function chargeClaim(context: Context, owner: string, name: string): void
   chargeNames(context, owner, name);
 }
 
-/**
- * Charges the gas for binding a port: the `ibc` module creates the port's capability, and the application claims the
- * capability.
- */
+/** Charges the gas for binding a port: the `ibc` module creates the port's capability, and the application claims the capability. */
 export function chargePort(context: Context, owner: string, portId: string): void {
   const name = portCapability(portId);
   chargeCapability(context, owner, name, false);

@@ -99,8 +99,8 @@ export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 export const ErrCapabilityNotFound = errorsOf("capability")(7, "capability not found");
 
 /**
- * Runs a CometBFT check. If the check throws, throws an unregistered error wrapped with `words`. CometBFT's errors have no
- * codes, so the SDK reports them with code 1 in the codespace "undefined".
+ * Runs a CometBFT check. If the check throws, throws an unregistered error wrapped with `words`. CometBFT's errors have no codes,
+ * so the SDK reports them with code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {

@@ -9,8 +9,8 @@ export const STORE_NAME = "ibc";
 export const CLIENTS_PREFIX = utf8("clients");
 
 /**
- * Key prefix of connection ends, followed by "/" and the id. The prefix does not include the slash, because `next_key` in
- * ibc-go starts with the slash.
+ * Key prefix of connection ends, followed by "/" and the id. The prefix does not include the slash, because `next_key` in ibc-go
+ * starts with the slash.
  */
 export const CONNECTIONS_PREFIX = utf8("connections");
 

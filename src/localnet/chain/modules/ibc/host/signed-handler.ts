@@ -88,8 +88,8 @@ export function requireFound<T>(value: T | undefined, error: () => errors.Module
 }
 
 /**
- * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the
- * entries that are read before and after the page. With offset 0, the page therefore has one entry more than the limit.
+ * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the entries
+ * that are read before and after the page. With offset 0, the page therefore has one entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
