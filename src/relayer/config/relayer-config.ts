@@ -163,9 +163,7 @@ function fieldsSchema(secrets: SecretSource) {
       .strictObject({
         first: durationField()
           .prefault("2s")
-          .describe(
-            "backoff after a query's first failure. The backoff doubles with each further failure, up to retry.most",
-          ),
+          .describe("backoff after a query's first failure; doubled after each further failure"),
         most: durationField().prefault("5m").describe("the longest backoff"),
       })
       .prefault({})
@@ -260,9 +258,7 @@ function queriesSchema() {
         .describe("a TX query's first search starts this many blocks before the remote chain's latest block"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe(
-          "interval at which the relayer reads the whole query list. Between these reads, the relayer learns of changes from events",
-        ),
+        .describe("interval between reads of the whole query list. Events announce changes in between"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
@@ -290,9 +286,7 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe(
-          "maximum gas of one transaction. The fee market limits the gas of all senders to 30,000,000 per block",
-        ),
+        .describe("maximum gas per transaction. All senders together can use 30,000,000 gas per block"),
       bytes: z
         .int()
         .min(10_000)
@@ -349,9 +343,7 @@ function healthSchema() {
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe(
-              "/readyz reports a client as a problem when this much time remains before its expiry, but at most a quarter of the trusting period",
-            ),
+            .describe("remaining time before expiry, at most a quarter of the client's trusting period"),
         })
         .prefault({})
         .describe("remaining time below which a light client is a problem. Reaching either limit is enough"),
