@@ -126,7 +126,7 @@ export function createMarket(
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    /** Returns the fee market's parameters; undefined if the chain has no fee market. */
+    /** Returns the fee market's parameters; undefined if the chain has no fee market, or if the fee market is disabled. */
     params: (): Params | undefined => params,
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;

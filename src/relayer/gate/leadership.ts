@@ -19,7 +19,7 @@ export interface LeaderFitness {
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** Time for which all broadcasts since `beginTerm` have reached no node; 0 if the last broadcast reached a node. */
+  /** Time for which all broadcasts and simulations since `beginTerm` have reached no node; 0 if the last request reached a node. */
   readonly muteMs: () => number;
   /** Called before this process starts to submit, so that failed broadcasts of an earlier term are ignored. */
   readonly beginTerm: () => void;

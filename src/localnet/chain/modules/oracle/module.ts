@@ -201,8 +201,8 @@ function storePrices(
 }
 
 /**
- * Returns the stake-weighted median. The median is the lowest price for which at least half of the stake voted for this price or a
- * lower price.
+ * Returns the stake-weighted median: the lowest price for which at least half of the stake voted for this price or a lower price. As
+ * deployed, half of an odd stake is rounded down.
  */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
