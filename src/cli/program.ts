@@ -7,7 +7,7 @@ import { readBuildInfo } from "../platform/process/build-info.ts";
 /** Top-level commands. To add a command, add a row here and a file in `commands/`. */
 const COMMANDS: LazyCommands = {
   up: {
-    description: "run everything in one process: two chains, a sidecar, the relayer and the watchdog",
+    description: "run two local chains, a price sidecar, the relayer and the watchdog in one process",
     load: async () => (await import("./commands/up.ts")).upCommand,
   },
   localnet: {
@@ -74,7 +74,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
   man: {
-    description: "print a command's manual page, or write all of them",
+    description: "print a command's manual page, or write all manual pages",
     load: async () => {
       const { manCommand } = await import("./commands/man.ts");
       return (context) => manCommand(context, createProgram);

@@ -1,29 +1,29 @@
 import { CodedError } from "../platform/base/errors.ts";
 
-/** An error code with the structured data that errors with this code carry. */
+/** An error code, with the structured data of errors that have this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/** An endpoint's error: its code and data, with the endpoint's name instead of its URL, which may contain a secret. */
+/** An error of one endpoint. The error contains the endpoint's name instead of its URL, because the URL may contain a secret. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 export type ClientErrorFacts =
-  /** The connection failed or broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
+  /** The connection failed or broke before the response was complete. `reason` is a code such as ECONNREFUSED. */
   | At<"unreachable", { reason: string; method?: string }>
   | At<"timeout", { method: string; afterMs: number }>
-  /** An HTTP status other than 200, with a body that is not JSON-RPC. */
+  /** The response has an HTTP status other than 200, and its body is not JSON-RPC. */
   | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
   /** The response exceeds the transport's size limit. */
   | At<"too-large", { limitBytes: number }>
-  /** The response violates the protocol; `where` is the path of the wrong field. */
+  /** The response violates the protocol. `where` is the path of the invalid field. */
   | At<"bad-answer", { where: string; method?: string }>
-  /** The response is provably wrong: it does not match a header. */
+  /** The response is provably wrong, because it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height, because it is behind or has pruned it, but another node may have it. */
+  /** The node does not have this height, because the node is behind or has pruned the height. Another node may have the height. */
   | At<"height-unavailable", { height: bigint }>
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>
   /**
-   * The node or a gateway returned a JSON-RPC error; `data` is its detail text. The HTTP `status` is absent if it was 200 or if the
-   * error came over WebSocket.
+   * The node or a gateway returned a JSON-RPC error. `data` is the error's detail text. `status` is not set if the HTTP status was
+   * 200 or the error came over WebSocket.
    */
   | At<"rpc", RpcFacts>
   /** The application refused an `abci_query` for the reason in `log`. */
@@ -32,7 +32,7 @@ export type ClientErrorFacts =
   | Of<"no-account", { address: string }>
   | Of<"gas-price-above-cap", { denom: string; price: string; cap: string }>
   | Of<"bad-key", { kind: string }>
-  /** The external signer program failed; `program` is its name without folder or arguments. */
+  /** The external signer program failed. `program` is the program's name without folder and arguments. */
   | Of<"signer", { program: string }>
   /** The configured URL is not an http(s) URL. */
   | At<"bad-endpoint">
@@ -47,7 +47,7 @@ interface RpcFacts {
   retryAfterMs?: number | undefined;
 }
 
-/** The error class of `src/cosmos/client` and `src/cosmos/keyring`. */
+/** Thrown by `src/cosmos/client` and `src/cosmos/keyring`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
 /** Creates the error for an endpoint that does not have a block or its state. */
@@ -64,7 +64,7 @@ export function requireChain(endpoint: string, expected: string | undefined, fou
   );
 }
 
-/** Creates the error for a call that reaches no endpoint, because the client is closed or has no endpoints. */
+/** Creates the error for a call that cannot be sent, because the client is closed or has no endpoints. */
 export function closedError(text = "the client is closed"): ClientError {
   return new ClientError({ code: "closed" }, text);
 }

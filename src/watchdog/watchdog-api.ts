@@ -80,12 +80,12 @@ export const WATCHDOG_API = {
   ),
   validator: getJson(
     "/api/validators/:name",
-    "one validator: month, rate, tier, assessment (reward, headroom by boundary, forecast, rotation), standing on the chain, prices, payments, alerts, sources",
+    "one validator's month, rate, tier, assessment (reward, headroom by boundary, forecast, rotation), state on the chain, prices, payments, alerts and sources",
     statusView.schema,
     { replies: { 404: errorOf("no such validator") } },
   ),
   metrics: getText("/metrics", "[metrics](metrics.md#oracle-watchdog) for Prometheus"),
-  livez: getText("/livez", "503 while the poll loop hangs", {
+  livez: getText("/livez", "200 while the poll loop runs; 503 while it hangs", {
     replies: { 503: errorOf("the last poll was too long ago") },
   }),
   readyz: getText("/readyz", "503 until the first poll has finished", {
@@ -93,7 +93,7 @@ export const WATCHDOG_API = {
   }),
   alerts: getJson(
     "/api/alerts",
-    "all alerts with state, texts and thresholds; silences, maintenance and dead letters",
+    "all alerts with their states, texts and thresholds; silences, maintenance windows and dead letters",
     z.strictObject({
       alerts: z.array(alertView.schema),
       silences: z.array(silenceView.schema),

@@ -162,7 +162,7 @@ export interface ContractPage extends Service {
 export const CONTRACT_PAGE = {
   path: "/contracts",
   name: "Contracts",
-  about: "the last transactions that called contracts, with the flame graph of their gas",
+  about: "the latest transactions that called contracts, with flame graphs of their gas",
 };
 
 export const PROFILE_ROUTE = getText(

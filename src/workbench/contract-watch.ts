@@ -48,7 +48,7 @@ interface ContractWatchDeps {
 
 /** Interval between checks of a code file, in ms. A change is used after two equal checks, because a compiler may still be writing. */
 const POLL_MS = 300;
-/** How long to wait for a block that includes a transaction. */
+/** Maximum wait for a block that includes a transaction. */
 const TX_DEADLINE_MS = 60_000;
 
 /** Thrown if the chain rejects the upload of new code or the migration to it. */

@@ -22,7 +22,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/control-commands.ts")).mineCommand,
   },
   halt: {
-    description: "stop making blocks until resumed",
+    description: "stop making blocks until `localnet resume`",
     load: async () => (await import("../../localnet/cli/control-commands.ts")).haltCommand,
   },
   resume: {
@@ -34,7 +34,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/control-commands.ts")).snapshotCommand,
   },
   revert: {
-    description: "return both chains to a snapshot; everything after it is lost",
+    description: "return both chains to a snapshot; all later state is lost",
     load: async () => (await import("../../localnet/cli/control-commands.ts")).revertCommand,
   },
   faucet: {

@@ -105,7 +105,7 @@ export const OVERVIEW: DashboardSpec = {
         }),
         stat("Overdue queries", [query(`sum(${R}_overdue_queries{${PROCESSES}})`, "overdue")], {
           description:
-            "Queries overdue by more than health.overdue_blocks, even though a result could have been delivered.",
+            "Queries that are overdue by more than health.overdue_blocks although the relayer could have delivered a result.",
           unit: "none",
           leadsTo: DASHBOARDS.relayer,
           colors: BAD_ABOVE_ZERO,

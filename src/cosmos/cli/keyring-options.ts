@@ -22,7 +22,7 @@ import { TYPE_URL } from "../proto/registry.ts";
 
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
-  /** Home directory of the SDK application, or its `keyring-test` or `keyring-file` folder. */
+  /** Home directory of the SDK application, or the path of the folder `keyring-test` or `keyring-file` in this directory. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }
@@ -53,7 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the given file, or prompts for it if there is no file. Error messages contain the file's `option`. */
+/** Reads a secret from a file, or prompts for the secret if no file is given. Error messages contain the name of the file's `option`. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,
@@ -125,7 +125,7 @@ export async function withKeyring(
   }
 }
 
-/** A key as the SDK's `keys` commands print it. */
+/** A key in the format in which the SDK's `keys` commands print keys. */
 type KeyJson = { readonly [Field in "address" | "name" | "pubkey" | "type"]: string };
 
 export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): KeyJson {

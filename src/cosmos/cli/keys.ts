@@ -58,7 +58,7 @@ function listCommand(context: CliContext): Command {
     );
 }
 
-/** A key's address types, each with the suffix that it adds to the bech32 prefix. */
+/** The address types of a key. Each type adds a suffix to the bech32 prefix. */
 const KINDS = { acc: "", val: "valoper", cons: "valcons" } as const;
 
 interface ShowOptions extends KeyOptions {
@@ -119,7 +119,7 @@ function parseCommand(context: CliContext): Command {
   );
 }
 
-/** Splits a bech32 string into prefix and bytes, or encodes hex bytes in every bech32 format, like the SDK's `keys parse`. */
+/** Like the SDK's `keys parse`, splits a bech32 string into its prefix and bytes, or encodes hex bytes in every bech32 format. */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
     const ends = Object.values(KINDS).flatMap((end) => [end, `${end}pub`]);
@@ -185,7 +185,7 @@ A new key's mnemonic is printed once, and only to a terminal. Without a terminal
         try {
           keyring.add(record);
         } catch (error) {
-          // Remove the backup, because the mnemonic of a key that was not stored is useless.
+          // The key was not stored, so its mnemonic is useless. Remove the backup.
           if (backupFile !== undefined) rmSync(backupFile);
           throw error;
         }
@@ -208,7 +208,10 @@ function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/** Throws unless the mnemonic will be shown on a terminal or written to a file, or needs no backup (`--no-backup`, dry run). */
+/**
+ * Throws if the mnemonic is neither shown on a terminal nor written to a file, because it would be lost. Does not throw if no
+ * backup is needed (`--no-backup`, dry run).
+ */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,

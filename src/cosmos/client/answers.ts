@@ -1,7 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** Class of an endpoint's error, which determines how the client reacts (see README.md, "Errors"). */
+/** Class of an endpoint's error. The class determines how the client reacts (see README.md, "Errors"). */
 export type AnswerClass =
   /** The request caused the error, so every honest node would return the same error. */
   | "final"
@@ -14,7 +14,7 @@ export type AnswerClass =
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** Kind of data or capability that an endpoint lacks, so that it cannot serve a call. */
+/** Kind of data or capability that is missing at an endpoint, so that the endpoint cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
@@ -31,9 +31,9 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** Data or capability that the endpoint lacks according to its error; undefined if the error has another cause. */
+  /** Data or capability that is missing at the endpoint according to its error, or undefined if the error has another cause. */
   readonly lack?: Lack | undefined;
-  /** How long the endpoint asked the client to wait; undefined if it did not ask. */
+  /** Time that the endpoint asked the client to wait, in ms, or undefined if the endpoint did not ask the client to wait. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A row of the table that classifies errors. The first row whose columns all match the error applies. */
+/** A row in a table that classifies errors. The first row of which all columns match the error determines its class. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -72,9 +72,7 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/**
- * Classifies errors by method, JSON-RPC code and text. The text is a JSON-RPC error's message and data, or an application's log.
- */
+/** Classifies errors by method, JSON-RPC code and text. The text is the message and data of a JSON-RPC error, or the application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache already contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -104,7 +102,7 @@ const TEXTS: readonly Row[] = [
   final(/height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i),
   notHere("height", HEIGHT_LACKING),
   { ...notHere("transaction", /not found/i), methods: /^tx$/ },
-  // Gateways use -32005 and the codes after it for their limits.
+  // Gateways use -32005 and the following codes for errors about rate limits.
   { class: "not-now", codes: [429, -32005, -32007, -32008, -32011, -32012, -32016, -32029, -32097] },
   notNow(
     /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
@@ -146,8 +144,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies errors by HTTP status if no row in the text table matches. Statuses 200 and 500 do not identify the cause either,
- * because nodes send 500 with every error.
+ * Classifies errors by HTTP status if no row in the table of texts matches. The statuses 200 and 500 are not listed, because they
+ * do not identify a cause: nodes send 500 with every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
@@ -201,7 +199,7 @@ export function lackText(error: unknown, other?: string): string {
   return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
-/** Returns true if the node refused the request as too large; CometBFT's default limit (`max_body_bytes`) is 1,000,000. */
+/** Returns true if the node refused a request because of its size. CometBFT's default limit is 1,000,000 bytes (`max_body_bytes`). */
 export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }
@@ -211,7 +209,7 @@ export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Classifies an error, and attributes an unknown text or code to the endpoint, not to the request. */
+/** Classifies an error. An unknown text or code is attributed to the endpoint instead of the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;

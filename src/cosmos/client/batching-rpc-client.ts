@@ -17,11 +17,11 @@ import {
 } from "./request-batch.ts";
 import type { RpcCaller } from "./rpc-caller.ts";
 
-/** Maximum number of pending calls per endpoint, beyond which calls reject with `overloaded`. */
+/** Maximum number of pending calls per endpoint. Above this number, calls reject with `overloaded`. */
 const MAX_PENDING = 10_000;
 
 interface BatchingOptions extends Omit<BatchTarget, "onRefused"> {
-  /** Initial maximum number of calls per request, lowered if the endpoint refuses a batch; see {@link planRequests}. */
+  /** Initial maximum number of calls per request. The maximum is lowered if the endpoint refuses a batch; see {@link planRequests}. */
   readonly maxBatch: number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
@@ -91,7 +91,8 @@ export function createHttpTransport(
   const settings = {
     connections,
     pipelining: 1,
-    // The caller's signal is the only deadline. With undici's own timeouts, the error would depend on which timeout fires first.
+    // Disable undici's timeouts, so that the caller's signal is the only deadline. Otherwise, the error would depend on which
+    // timeout fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxResponseBytes,
@@ -166,7 +167,8 @@ function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutp
 }
 
 /**
- * Returns a socket error's code, such as ECONNREFUSED. A multi-address host yields an AggregateError with one error per address.
+ * Returns a socket error's code, such as ECONNREFUSED. For a host with several addresses, the error is an AggregateError that
+ * contains one error per address.
  */
 function errorCode(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;

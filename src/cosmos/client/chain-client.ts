@@ -9,7 +9,7 @@ export interface ProofOp {
   readonly data: Uint8Array;
 }
 
-/** A read of one store key with a proof, at `height` (0 for the latest). */
+/** A request to read one store key with a proof, at the given `height` (0 for the latest height). */
 export interface StoreRead {
   readonly store: string;
   readonly key: Uint8Array;
@@ -17,12 +17,12 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /** ABCI response code. 0 means success; any other code means that the application rejected the query for the reason in `log`. */
+  /** ABCI response code, which is 0 on success. Any other code means that the application rejected the query for the reason in `log`. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
   readonly height: bigint;
-  /** The key's value: undefined if the key is absent, empty if the key exists with an empty value. */
+  /** The key's value. Undefined if the key does not exist. Empty if the key exists and its value is empty. */
   readonly value: Uint8Array | undefined;
   /** Proof operators from the store's tree up to the app hash. */
   readonly proof: readonly ProofOp[];
@@ -30,9 +30,9 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
-/** An endpoint more than this many blocks behind the best endpoint is tried last; a smaller lag is normal. */
+/** An endpoint that is more than this number of blocks behind the best endpoint is tried last. A smaller lag is normal. */
 export const MAX_LAG = 5n;
-/** A height that drops by more than this many blocks means that the chain was reset. A smaller drop means that an endpoint lags. */
+/** If a chain's height drops by more than this number of blocks, the chain was reset. A smaller drop means that an endpoint is behind. */
 export const RESET_DISTANCE = 20n;
 
 /** The parts of a node's status that the client uses. */
@@ -43,7 +43,7 @@ export interface NodeStatus {
   /** Lowest height that the node has not pruned. */
   readonly earliestHeight: bigint;
   readonly catchingUp: boolean;
-  /** CometBFT or Tendermint version; absent if the node does not report it. */
+  /** CometBFT or Tendermint version, or undefined if the node does not report its version. */
   readonly version?: string;
 }
 
@@ -68,7 +68,7 @@ export interface LightBlockBytes {
 }
 
 export type SearchPage = ReturnType<typeof decodeTxSearch> & {
-  /** Name of the endpoint that responded; absent in tests. */
+  /** Name of the endpoint that responded, or undefined in tests. */
   readonly endpoint?: string;
 };
 
@@ -84,7 +84,10 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's commit and block search, and readers that decode only the needed fields. The methods take no abort signal, as in CosmJS. */
+/**
+ * CosmJS's methods `commit` and `blockSearch`, and readers that decode only the fields that are needed. As in CosmJS, the methods
+ * have no parameter for an abort signal.
+ */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -97,9 +100,10 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Returns a searcher that queries only endpoints with all of these blocks, because a node that is behind or has pruned blocks
-   * does not report which blocks are missing. The searcher rejects with `height-unavailable` if no endpoint has all the blocks.
-   * `check` returns undefined for a valid page, or a problem, in which case the next endpoint is tried.
+   * Returns a searcher that queries only endpoints with all of these blocks. Other endpoints are not queried, because a node that
+   * is behind or has pruned blocks does not report which blocks are missing. The searcher rejects with `height-unavailable` if no
+   * endpoint has all the blocks. `check` returns undefined for a valid page. If `check` returns a problem, the next endpoint is
+   * tried.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
@@ -109,9 +113,9 @@ export interface ChainClient {
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;
   readonly readStore: (read: StoreRead, signal: AbortSignal) => Promise<StoreResponse>;
   /**
-   * Runs a gRPC query over `abci_query`: it takes the encoded request and returns the encoded response. Rejects with `abci` if the
-   * application refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0, the
-   * latest height.
+   * Runs a gRPC query over `abci_query`. The request and the response are encoded messages. Rejects with `abci` if the application
+   * refuses the query, and with `height-unavailable` if every endpoint is below `atLeast`. `height` defaults to 0, the latest
+   * height.
    */
   readonly grpcQuery: (
     path: string,
@@ -120,8 +124,9 @@ export interface ChainClient {
     height?: QueryHeight,
   ) => Promise<Uint8Array>;
   /**
-   * Reads the light block at a height from one endpoint and verifies its signatures; 0 means the latest height. `validators`
-   * resolves with the expected validator set's hash and must not reject. If the block is invalid, the next endpoint is tried.
+   * Reads the light block at a height from one endpoint and verifies its signatures. A height of 0 means the latest height.
+   * `validators` resolves with the hash of the expected validator set, and must not reject. If the block is invalid, the next
+   * endpoint is tried.
    */
   readonly lightBlock: (
     height: bigint,

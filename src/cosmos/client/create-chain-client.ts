@@ -40,8 +40,8 @@ interface ChainClientOptions {
 /** Default limits, suitable for a public node with a round-trip time of about 100 ms. */
 const DEFAULT_LIMITS = {
   /**
-   * Deadline for one HTTP request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
-   * one attempt per endpoint, or two if there is only one.
+   * Deadline for one HTTP request. Each attempt to read makes at most two requests: the check of the chain id, and the call. A read
+   * makes one attempt per endpoint, or two attempts if there is only one endpoint.
    */
   deadlineMs: 10_000,
   /**
@@ -49,7 +49,7 @@ const DEFAULT_LIMITS = {
    * A CometBFT node accepts 900 connections by default.
    */
   connections: 64,
-  /** Initial maximum number of calls per HTTP request, lowered for an endpoint that refuses a batch. */
+  /** Initial maximum number of calls per HTTP request. The maximum is lowered for an endpoint that refuses a batch. */
   maxBatch: 10,
   maxResponseBytes: 64 * 1024 * 1024,
   /** Backoff during which an endpoint rests after a failure. */
@@ -63,9 +63,9 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: the function of the same name, imported on first use because it loads signature verification. The import delays the
-   * call, so that it misses the batch of the current event-loop turn. A relayer passes the function in to keep one HTTP request per
-   * turn.
+   * Default: the function of the same name, which is imported on first use because it loads signature verification. The import
+   * delays the call, so the call is not part of the current event loop turn's batch. A relayer passes the function in, so that it
+   * sends only one HTTP request per turn.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
@@ -179,7 +179,10 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Reads a store key with a proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
+/**
+ * Reads a store key with a proof. Throws `height-unavailable` if the node does not have the height, so that the pool tries the next
+ * node.
+ */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",
@@ -210,8 +213,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket returns null both for an absent key and for an empty value. The type of the
-  // first proof tells the two cases apart.
+  // A node whose application runs behind an ABCI socket returns null both for a missing key and for an empty value. The type of the
+  // first proof distinguishes the two cases.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,

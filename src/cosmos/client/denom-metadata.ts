@@ -5,7 +5,7 @@ import { refusalLog } from "../client-error.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for
- * the denomination or the metadata names no unit. Rejects with `ClientError` if the read fails.
+ * the denomination, or if the metadata contains no display unit. Rejects with `ClientError` if the read fails.
  */
 export async function readDisplayUnit(
   client: Pick<ChainClient, "grpcQuery">,

@@ -16,7 +16,7 @@ export interface EndpointPool extends RpcCaller {
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
   /** Like `read`, but for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
-  /** Reads the status of every endpoint in parallel, including resting endpoints. */
+  /** Reads the status of all endpoints in parallel, including endpoints that are resting after a failure. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
   /** Endpoint names, starting with the endpoint that the next read of the latest state tries first. */
@@ -28,8 +28,8 @@ export interface EndpointPool extends RpcCaller {
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
   /**
-   * Blocks behind the best endpoint in the last check of all endpoints; undefined before the first check or if this endpoint did
-   * not respond.
+   * Number of blocks that this endpoint was behind the best endpoint in the last check of all endpoints. Undefined before the first
+   * check, or if this endpoint did not respond.
    */
   readonly lagBlocks: bigint | undefined;
 }
@@ -37,9 +37,9 @@ export interface PoolEndpointHealth extends EndpointHealth {
 /**
  * Creates a pool of `endpoints`, which are listed in order of preference.
  *
- * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or its error is final (see
- * `answers.ts`). No endpoint is excluded while it rests after a failure, so a read never waits for a rest to end. After the rest, a
- * check in the background returns the endpoint to its place.
+ * A read tries the endpoints one by one, in the order of `planAttempts`, until an endpoint responds or returns a final error (see
+ * `answers.ts`). An endpoint that rests after a failure is tried later, but is not excluded. A read therefore never waits for a
+ * rest to end. After the rest, a check in the background restores the endpoint's place in the order.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -48,7 +48,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
     const attempts = attemptsOf(request);
-    // Otherwise, the first read after a rest would wait for the deadline of a node that hangs.
+    // Check silent endpoints in the background. Otherwise, the first read after an endpoint's rest would have to wait for the
+    // deadline if the node hangs.
     for (const other of attempts.slice(1)) other.probe();
     for (const endpoint of attempts) {
       try {
@@ -60,8 +61,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // Ask a lone endpoint again after a broken connection or for a missing block, because several nodes may share its
-        // address.
+        // If there is only one endpoint, ask it again after a broken connection or for a missing block, because several nodes may
+        // share its address.
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
@@ -93,7 +94,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/** Returns each endpoint's lag behind the best one, in blocks. Only heights from one check are comparable. */
+/** Returns the number of blocks that each endpoint is behind the best endpoint. Only heights from the same check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
@@ -101,8 +102,8 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
 }
 
 /**
- * If all endpoints fail, the read rejects with the least conclusive error, because an endpoint that is down may have what another
- * endpoint lacks.
+ * Preference of errors if all endpoints fail. The read rejects with the least conclusive error, because an endpoint that is down
+ * may have data that is missing at another endpoint.
  */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
@@ -123,19 +124,23 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 
 /** An endpoint that a read may use, with the data that determines its place in the order. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
-  /** Whether the connection has failed and the node has not responded since. */
+  /** True if the connection has failed and the node has not responded since then. */
   readonly isSilent: boolean;
   /** Remaining rest time after a failure, in ms. */
   readonly restMs: number;
 };
 
-/** Upper limits of the latency classes, in ms. Endpoints in one class are treated as equally fast, so the configured order applies. */
+/**
+ * Upper limits of the latency classes, in ms. Endpoints in the same class are treated as equally fast, so their configured order
+ * applies.
+ */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. The order is: healthy endpoints; endpoints that have pruned the
- * requested height, are behind or catching up, cannot serve the method, are resting after failures, or have not responded since (in
- * this order); and distrusted endpoints. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Healthy endpoints are followed by
+ * endpoints that have pruned the requested height, are behind or catching up, cannot serve the method, are resting after failures,
+ * or have not responded since a failure (in this order). Distrusted endpoints come last. Among healthy endpoints, clearly faster
+ * endpoints come first. Otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

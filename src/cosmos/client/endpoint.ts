@@ -10,7 +10,7 @@ import { ClientError } from "../client-error.ts";
 export interface ParsedEndpoint {
   readonly name: string;
   readonly origin: string;
-  /** The URL's path and query; "/" if the URL has neither. */
+  /** The URL's path and query, or "/" if the URL has neither. */
   readonly path: string;
   readonly webSocketUrl: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -17,8 +17,8 @@ const PER_PAGE = 100;
 
 /**
  * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. `height` 0 means
- * the latest height. `validators` is the hash of the block's expected validator set, if known. Throws `wrong-answer` if the parts
- * do not belong together, or if the header is not signed by validators with more than two thirds of the voting power.
+ * the latest height. `validators` is the hash of the block's expected validator set, if it is known. Throws `wrong-answer` if the
+ * header, the commit and the validators do not match, or if two thirds of the voting power or less have signed the header.
  */
 export async function readLightBlock(
   height: bigint,
@@ -64,7 +64,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
     const { validators, total } = decodeValidatorsPage(await call("validators", params), height, endpoint);
     entries.push(...validators);
     if (entries.length === total) return parsed("validators", endpoint, () => parseValidators(entries));
-    // End the loop if a node returns empty pages or too many entries.
+    // Throw if a node returns an empty page or too many entries, so that the loop always ends.
     if (validators.length === 0 || entries.length > total)
       throw badResponse(endpoint, "validators.validators", "does not add up to its total");
   }

@@ -12,24 +12,27 @@ import { decodeStatus } from "./rpc-response.ts";
 
 export interface EndpointHealth {
   readonly name: string;
-  /** In state `unchecked`, the chain id is still unknown, because no status response has arrived yet. */
+  /** State of the endpoint. In state `unchecked`, the chain id is unknown, because no status response has arrived yet. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
-  /** Number of consecutive failures, where failures of parallel calls are counted as one. */
+  /** Number of consecutive failures. Failures of parallel calls are counted as one failure. */
   readonly failures: number;
-  /** Text of the last error; undefined in state `good`. */
+  /** Text of the last error, or undefined in state `good`. */
   readonly lastError: string | undefined;
-  /** The last status response; undefined until the endpoint has responded once. */
+  /** The last status response, or undefined until the endpoint has responded once. */
   readonly status: NodeStatus | undefined;
-  /** Duration of the last status request, in ms; undefined until the endpoint has responded once. */
+  /** Duration of the last status request, in ms, or undefined until the endpoint has responded once. */
   readonly latencyMs: number | undefined;
-  /** Why reads currently prefer other endpoints: a description of the provably wrong response; undefined if the endpoint is trusted. */
+  /**
+   * Description of the provably wrong response because of which reads currently prefer other endpoints. Undefined if the endpoint
+   * is trusted.
+   */
   readonly distrusted: string | undefined;
   /**
-   * Maps each RPC method that the endpoint recently failed to serve to the reason, with the key "response size" for oversized
-   * responses; absent if no method has failed.
+   * The RPC methods that the endpoint recently failed to serve, each with the reason. The key for oversized responses is "response
+   * size". Not set if no method has failed.
    */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
-  /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
+  /** Maximum number of calls that the endpoint accepts in one request, or undefined if unknown. */
   readonly batchSize?: number | undefined;
 }
 
@@ -39,7 +42,7 @@ export interface PooledEndpointOptions {
   readonly name: string;
   /** Expected chain id, or undefined to accept any chain. */
   readonly chainId: string | undefined;
-  /** Backoff during which the endpoint rests after a failure, longer for consecutive failures. */
+  /** Backoff during which the endpoint rests after a failure. The backoff grows with consecutive failures. */
   readonly rest: BackoffOptions;
 }
 
@@ -52,24 +55,27 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long reads prefer other endpoints after a provably wrong response. Unlike the end of an outage, the end of wrong responses
- * cannot be observed, so the endpoint is distrusted for this entire time.
+ * Time during which reads prefer other endpoints after a provably wrong response. The client cannot observe when an endpoint stops
+ * returning wrong responses, so the endpoint is distrusted for this entire time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
-/** How long reads prefer other endpoints for a method that this endpoint could not serve. */
+/** Time during which reads prefer other endpoints for a method that this endpoint could not serve. */
 const LACK_MS = 600_000;
 /** Time without a refusal after which an endpoint that refused calls despite a good status is good again. */
 const REFUSAL_MS = 60_000;
 
-/** Missing data or capabilities that concern only one request, so the endpoint may still serve other requests with the same method. */
+/** Missing data or capabilities that affect only one request. The endpoint may still serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
-/** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked before use, and it rests after each failure. */
+/**
+ * Creates one endpoint of a pool, in state `unchecked`. The endpoint's chain id is checked before use, and the endpoint rests after
+ * each failure.
+ */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /** Until this time, a good status does not clear the last failure, because the endpoint has refused another method. */
+  /** Until this time, a successful status call does not clear the last failure, because the endpoint has refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -84,7 +90,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
-  /** Returns how many ms the endpoint still rests after a failure; 0 if the endpoint is not resting. */
+  /** Returns the endpoint's remaining rest time after a failure, in ms, or 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   /** Returns true if the connection has failed and the node has not responded since. */
@@ -110,7 +116,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
   /**
-   * Makes reads prefer other endpoints for a period, which gets longer each time. Further wrong responses do not extend the period.
+   * Makes reads prefer other endpoints for a period of time. Each period is longer than the previous period. Wrong responses during
+   * a period do not extend it.
    */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
@@ -128,7 +135,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
     if (error.facts.code === "wrong-chain") recordFailure(error);
     else if (answer === "wrong") recordWrongResponse(errorText(error));
-    // After a broadcast, a JSON-RPC error concerns this transaction; a closed connection or a timeout concerns the endpoint.
+    // After a broadcast, a JSON-RPC error is caused by the transaction, but a closed connection or a timeout is caused by the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
@@ -203,8 +210,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Request the status first, in the same turn of the event loop as the call. Both then share an HTTP request, so the same
-        // process responds to both even if several processes share one address.
+        // Request the status first, in the same turn of the event loop as the call. The status request and the call are then part
+        // of the same HTTP request, so the same process responds to both, even if several processes share one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)

@@ -19,7 +19,7 @@ export interface HttpResponse {
 /** Sends JSON bodies to one endpoint over HTTP. */
 export interface HttpTransport {
   /**
-   * Sends one body, without a deadline of its own. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason
+   * Sends one body. The transport has no deadline. Rejects with `unreachable`, `too-large` or `closed`, or with the signal's reason
    * on abort.
    */
   readonly post: (body: string, signal: AbortSignal) => Promise<HttpResponse>;
@@ -40,8 +40,8 @@ export interface BatchTarget {
 }
 
 /**
- * A call whose parameters have more characters than this gets its own request. Ten calls (the usual `maxBatch`) below this limit
- * fit into CometBFT's `max_body_bytes` of 1,000,000.
+ * Maximum number of characters in the parameters of a call that shares a request with other calls. A call with larger parameters is
+ * sent in a separate request. Ten calls (the usual `maxBatch`) below this limit fit into CometBFT's `max_body_bytes` of 1,000,000.
  */
 const MAX_SHARED_CHARACTERS = 90_000;
 
@@ -49,9 +49,9 @@ const MAX_SHARED_CHARACTERS = 90_000;
  * Groups calls, in order, into requests of at most `maxBatch` calls. CometBFT responds to a batch of more than
  * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets its own request, because an error that another call causes for the entire request would hide whether the node
- * accepted the transaction. A call with large parameters, such as a simulation, also gets its own request, because two of them
- * could exceed the node's request limit.
+ * A broadcast is sent in a separate request. Otherwise, if another call caused an error for the entire request, it would be unknown
+ * whether the node accepted the transaction. A call with large parameters, such as a simulation, is also sent in a separate
+ * request, because two such calls could exceed the node's request limit.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -79,10 +79,10 @@ function charactersOf({ params }: PendingCall): number {
   );
 }
 
-/** Sends one request and settles all its calls by the deadline, without ever rejecting. */
+/** Sends one request and settles all its calls by the deadline. Never rejects. */
 export async function sendBatch(batch: readonly PendingCall[], target: BatchTarget): Promise<void> {
   const stop = new AbortController();
-  // One timer serves all calls of the batch, because they were made in the same turn of the event loop.
+  // Use one timer for all calls in the batch, because the calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
     // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection takes effect.
     for (const call of batch) call.reject(timeoutError(call, target));
@@ -104,8 +104,8 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**
- * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves of
- * the batch separately, down to single calls. Returns the error if no call got a response.
+ * Sends one request and settles its calls. If the endpoint refuses the batch or a response is too large, sends the two halves of
+ * the batch separately. Continues in this way down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -129,8 +129,8 @@ async function exchange(
     }
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
-  // Send the halves one after the other, so that only one large response is in memory and an endpoint that is down gets few
-  // requests.
+  // Send the halves one after the other. In this way, only one large response is in memory, and an endpoint that is down receives
+  // few requests.
   const failed = await exchange(left.slice(0, middle), target, signal);
   if (failed === undefined && refused === "batch") target.onRefused(middle);
   if (failed === undefined || isOfOneCall(failed)) {
@@ -148,7 +148,10 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/** Limit of the endpoint that a smaller request could meet; undefined if a smaller request would not help, e.g. for a rate limit. */
+/**
+ * The endpoint's limit that a request exceeded and that a smaller request could meet. Undefined if a smaller request would not
+ * help, e.g. for a rate limit.
+ */
 type Refusal = "batch" | "size" | undefined;
 
 /** Infers which limit a request exceeded from an HTTP status, an HTML page, one error for all calls, or a closed connection. */
@@ -156,14 +159,15 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // "size" splits this batch without lowering the batch size for later ones, because the node has often only closed an idle connection.
+  // The result "size" splits this batch without lowering the size of later batches, because the node has often only closed an idle
+  // connection.
   if (facts.code === "unreachable") return isCut(error) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
   return isOfAll || facts.code === "bad-answer" ? "batch" : undefined;
 }
 
-/** HTTP statuses that may mean a refused batch. Statuses for credentials, timeouts, rate limits and gateways are excluded. */
+/** HTTP statuses that can mean that the batch was refused. Statuses for credentials, timeouts, rate limits and gateways are excluded. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 /** Returns true if the connection ended before the response. */
@@ -174,7 +178,8 @@ function isCut(error: unknown): boolean {
 
 /**
  * Sends a single call again if its connection ends before the response, because a node may close an idle connection at any time.
- * Never repeats a broadcast, which is up to its sender, or a batch, whose halves are sent next.
+ * Never repeats a broadcast, because its sender decides about repeating it. Never repeats a batch, because its halves are sent
+ * next.
  */
 async function postUncut(
   batch: readonly PendingCall[],
@@ -247,8 +252,8 @@ function parseResponses(body: string, facts: HttpFacts, endpoint: string): reado
 }
 
 /**
- * Settles each call with the response that has its id; JSON-RPC allows responses in any order. Returns the batched calls that got
- * no response or were refused because of the batch. A single call without a response rejects with `bad-answer`.
+ * Settles each call with the response that has the call's id, because JSON-RPC allows responses in any order. Returns the batched
+ * calls that got no response or were refused because of the batch. A single call without a response rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],
@@ -286,7 +291,7 @@ function rpcError(
   );
 }
 
-/** Adds the call's method to the error of its request, because errors of broadcasts are classified differently. */
+/** Adds the call's method to the request's error, because errors of broadcasts are classified differently. */
 function ofCall(error: Error, { method }: PendingCall): Error {
   if (!(error instanceof ClientError)) return error;
   const { facts } = error;

@@ -9,7 +9,7 @@ export interface RpcCaller {
    * deadline, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch; absent without batching. */
+  /** Returns the maximum number of calls per request, which decreases if the endpoint refuses a batch. Not set if calls are not batched. */
   readonly batchSize?: () => number;
   /** Closes the caller, so that all pending and later calls reject with `closed`. */
   readonly close: () => void;
@@ -23,9 +23,12 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /** Blocks that the endpoint must have, which a status call in the same request checks; absent if the call needs no blocks. */
+  /**
+   * Blocks that the endpoint must have. A status call in the same request checks whether the endpoint has these blocks. Not set if
+   * the call needs no blocks.
+   */
   readonly blocks?: BlockRange | undefined;
-  /** Receives the error of each endpoint tried. If it returns a value, the read resolves with this value. */
+  /** Called with the error of each endpoint that was tried. If the function returns a value, the read resolves with this value. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 
@@ -34,7 +37,10 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
-/** Callbacks that count calls and requests for metrics. They must not throw. An `outcome` is "ok", "aborted" or an error's code. */
+/**
+ * Callbacks that count calls and requests for metrics. The callbacks must not throw. An `outcome` is "ok", "aborted" or an error's
+ * code.
+ */
 export interface RpcObserver {
   /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {
@@ -48,7 +54,7 @@ export interface RpcObserver {
     readonly endpoint: string;
     readonly calls: number;
     readonly bytesOut: number;
-    /** Size of the response body; 0 if the request failed. */
+    /** Size of the response body in bytes, or 0 if the request failed. */
     readonly bytesIn: number;
     readonly outcome: string;
   }) => void;
@@ -58,7 +64,7 @@ export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => 
 
 /**
  * Adapts a caller to CosmJS's `RpcClient` interface, for use in `Comet38Client.create`. CosmJS has no abort signals, so each call
- * ends at its deadline or when `life` aborts. `disconnect` does nothing; whoever created the caller closes it.
+ * ends at its deadline or when `life` aborts. `disconnect` does nothing, because the caller is closed by its creator.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

@@ -9,7 +9,7 @@ export interface RpcFailure {
   readonly data: string;
 }
 
-/** A checked JSON-RPC 2.0 response, whose id is null or -1 if the node could not read the request's id. */
+/** A validated JSON-RPC 2.0 response. The id is null or -1 if the node could not read the request's id. */
 export type RpcResponse = { readonly id: number | string | null } & (
   | { readonly result: unknown }
   | RpcFailure
@@ -57,7 +57,7 @@ export function resultField(value: unknown, path: string, endpoint: string): Jso
   return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
-/** Creates a `bad-answer` error whose message contains the path but never the value, because a proxy's page may contain secrets. */
+/** Creates a `bad-answer` error. The error message contains the path, but never the value, because a proxy's page may contain secrets. */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }

@@ -21,8 +21,8 @@ import {
 import { keyTypeOf } from "./validator-key.ts";
 
 /**
- * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is protobuf-encoded;
- * a scalar is wrapped as field 1 of a message. Like Go, returns an empty array if `validatorsHash` is empty.
+ * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is encoded in
+ * protobuf. A scalar is encoded as field 1 of a message. Like Go, returns an empty array if `validatorsHash` is empty.
  */
 export function headerHash(header: Header): Uint8Array {
   if (header.validatorsHash.length === 0) return new Uint8Array(0);
@@ -58,7 +58,7 @@ const PRECOMMIT = 2n;
 
 /**
  * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a commit
- * differ only in their time and in whether they are for the block or for nil, so everything else is encoded only once. The returned
+ * differ only in their time and in their block id (the block or nil), so all other fields are encoded only once. The returned
  * function throws if the index is out of range.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
@@ -133,7 +133,7 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
-/** Splits an encoded `Block` into parts (none if it is empty) and computes the Merkle root over the parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over the parts. An empty encoding has no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const total = Math.ceil(block.length / PART_SIZE);
   const parts = Array.from({ length: total }, (_, index) =>
@@ -157,8 +157,8 @@ export function consensusHash(params: { readonly maxBytes: bigint; readonly maxG
 }
 
 /*
- * The protobuf encoding of the data that CometBFT hashes and signs is written by hand, because the bytes must be exact and must
- * not depend on how a code generator treats default values. Field functions return an empty array for the default value.
+ * The encoders for data that CometBFT hashes and signs are written by hand. The bytes must be exact, and must not depend on how
+ * a code generator treats default values. Field functions return an empty array for the default value.
  */
 
 const EMPTY = new Uint8Array(0);

@@ -1,6 +1,6 @@
 /*
- * Types for block data. Times are nanoseconds since the Unix epoch, as bigint: a number is exact only up to 2^53 ns, which is 104
- * days, and times are hashed and signed to the nanosecond.
+ * Types for block data. Times are bigints, in nanoseconds since the Unix epoch, because times are hashed and signed with
+ * nanosecond precision. A number would be exact only up to 2^53 ns, which is 104 days.
  */
 
 /** Number and Merkle root of a block's parts. */
@@ -35,7 +35,7 @@ export interface Header {
 
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
-/** One validator's precommit in a commit. An absent precommit has empty fields and Go's zero time (year 1). */
+/** One validator's precommit in a commit. If the validator did not vote, the fields are empty and the time is Go's zero time (year 1). */
 export interface CommitSig {
   readonly flag: number;
   readonly validatorAddress: Uint8Array;
@@ -52,7 +52,7 @@ export interface Commit {
 }
 
 /**
- * A validator. Its public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and its address is 20 bytes long.
+ * A validator. The public key is ed25519 (32 bytes) or compressed secp256k1 (33 bytes), and the address is 20 bytes long.
  * `priority` determines which validator proposes next.
  */
 export interface Validator {

@@ -9,7 +9,10 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/** Thrown for an invalid block, commit or validator set. The message is the same as CometBFT's, so that it matches chain logs. */
+/**
+ * Thrown for an invalid block, commit or validator set. The message is the same as in CometBFT, so that users can find it in a
+ * chain's logs.
+ */
 export class CometError extends CodedError<CometErrorFacts> {}
 
 /** Creates a {@link CometError} with the code "malformed". `what` names the malformed part or field, e.g. "block id". */

@@ -3,8 +3,8 @@ const REVISION_FORMAT = /^.*[^\n-]-[1-9][0-9]*$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id without a
- * revision and for a revision of more than 64 bits, on which ibc-go panics.
+ * Returns the revision number at the end of a chain id, for example 2 for "test-2". Returns 0 for a chain id without a revision.
+ * Also returns 0 for a revision of more than 64 bits, for which ibc-go panics.
  */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;

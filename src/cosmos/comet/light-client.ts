@@ -29,7 +29,10 @@ export interface TrustOptions {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** Called before signatures that only the slow verifier can decide, 1 to 2 ms each; see {@link SignatureChecks.beforeSlow}. */
+  /**
+   * Called before the slow verifier checks signatures, which takes 1 to 2 ms for each signature; see
+   * {@link SignatureChecks.beforeSlow}.
+   */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
@@ -58,7 +61,7 @@ export function verifyHeader(
   else verifyTrustLevel(trusted, untrusted, options.trustLevel, checks);
   const { chainId } = trusted.header;
   const { header, commit, validators } = untrusted;
-  // As in Go, check this last, because a hostile header may come with a very large validator set.
+  // As in Go, run this check last, because a malicious header may come with a very large validator set.
   inContext("invalid header", () =>
     verifyCommitLight(
       validators,
@@ -69,9 +72,9 @@ export function verifyHeader(
 }
 
 /**
- * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so only a
- * header signed with more than 1/3 of the power is certain to have an honest signer. The check triples the numerator, which wraps
- * around at 2^64 like Go's uint64.
+ * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. Therefore, a
+ * header is certain to have an honest signer only if validators with more than 1/3 of the power have signed the header. The check
+ * triples the numerator, which wraps around at 2^64 like Go's uint64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
@@ -98,8 +101,8 @@ function checkNewHeader(
 }
 
 /**
- * Checks that the new header's time is after the old one's and not in the future. Bounds are exclusive, like Go's `After` and
- * `Before`.
+ * Checks that the new header's time is after the old header's time, and not in the future. Bounds are exclusive, like Go's `After`
+ * and `Before`.
  */
 function checkTime(oldNs: bigint, newNs: bigint, { nowNs, maxClockDriftNs }: TrustOptions): void {
   if (newNs <= oldNs) {

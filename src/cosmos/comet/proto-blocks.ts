@@ -67,7 +67,7 @@ function commitSigFromProto(message: Proto.CommitSig): CommitSig {
   return signature;
 }
 
-/** Converts a block id from protobuf and validates it. Returns the empty block id if `message` is absent. */
+/** Converts a block id from protobuf and validates it. Returns the empty block id if `message` is undefined. */
 export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   if (message === undefined) return NO_BLOCK_ID;
   const parts = message.partSetHeader ?? NO_BLOCK_ID.parts;

@@ -9,7 +9,7 @@ export interface TextEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** A transaction's result, whose codespace, log and events `last_results_hash` does not cover. */
+/** A transaction's result. The result's codespace, log and events are not covered by `last_results_hash`. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;
@@ -76,7 +76,7 @@ export function decodeBlock(root: JsonField): {
   return { txs, isOfHeader: expected.toLowerCase() === toHex(dataHash(txs)) };
 }
 
-/** Decodes a `blockchain` result to the number of transactions by block height. */
+/** Decodes a `blockchain` result. Returns the number of transactions in each block, keyed by height. */
 export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
   const metas = root.member("block_metas").elements();
   return new Map(
@@ -98,7 +98,7 @@ function decodeProof(field: JsonField, data: Uint8Array) {
   return { data, rootHash, proof: { total, index, leafHash, aunts } };
 }
 
-/** Decodes a transaction's result, with `events` as the reader for its events. */
+/** Decodes a transaction's result. `events` reads the result's events. */
 export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
@@ -122,8 +122,8 @@ function textEvent(event: JsonField): TextEvent {
 }
 
 /**
- * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64; later versions print them as text.
- * If all keys in a response are base64 of printable text, the response is assumed to come from Tendermint 0.34.
+ * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64, and later versions print them as
+ * text. If all keys in a response are base64 of printable text, the response is assumed to come from Tendermint 0.34.
  */
 function eventReader(all: readonly JsonField[]): EventReader {
   const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));

@@ -82,7 +82,7 @@ function commitSigOf(field: JsonField): CommitSig {
     flag: uint32(field.member("block_id_flag")),
     validatorAddress: hex(field.member("validator_address")),
     timestampNs: bounded(field.member("timestamp")).asTimeNs(),
-    // Go prints an empty byte slice as null: the signature of an absent validator.
+    // The signature of an absent validator is null, because Go prints an empty byte slice as null.
     signature: signature.value === null ? new Uint8Array(0) : bounded(signature).asBase64(),
   };
 }
@@ -111,7 +111,7 @@ function wrongField(path: string, expected: string): CometError {
   return malformed(path, `${path}: expected ${expected}`);
 }
 
-/** Returns a list's elements after checking its length, to limit the work that a hostile response can cause. */
+/** Checks a list's length and returns its elements. The check limits the work that a malicious response can cause. */
 function list(field: JsonField): readonly JsonField[] {
   const { value } = field.required();
   if (Array.isArray(value) && value.length > MAX_VALIDATORS)
@@ -155,8 +155,8 @@ function hex(field: JsonField): Uint8Array {
 }
 
 /**
- * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex; 64-bit integers are strings. The `app` version is omitted if
- * it is 0.
+ * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex, and 64-bit integers are strings. The `app` version is
+ * omitted if it is 0.
  */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;
@@ -178,7 +178,7 @@ export function headerToJson(header: Header): JsonObject {
   };
 }
 
-/** Converts a commit to CometBFT's RPC JSON, in which an absent signature is null. */
+/** Converts a commit to CometBFT's RPC JSON. A missing signature becomes null. */
 export function commitToJson(commit: Commit): JsonObject {
   return {
     height: `${commit.height}`,

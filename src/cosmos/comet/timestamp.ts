@@ -11,8 +11,9 @@ interface WireTimestamp {
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
 /**
- * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. Returns Go's zero time for an absent timestamp, as
- * in the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. If the timestamp is missing, as
+ * in the signatures of absent validators, returns Go's zero time. Throws `CometError` outside the years 1 to
+ * 9999.
  */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;

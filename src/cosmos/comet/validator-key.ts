@@ -85,8 +85,9 @@ export function verifyZip215({ publicKey, message, signature }: SignedMessage): 
 const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
 
-// Cache of recently imported keys, by the key's hex. An import costs about as much as a verification, and the same accounts and
-// validators sign often. Entries never expire, because the result depends only on the key, whose length identifies its type.
+// Cache of recently imported keys, keyed by the key's hex. The cache saves time, because an import takes about as long as a
+// verification, and the same accounts and validators sign often. Entries never expire, because the result depends only on the key,
+// whose length identifies its type.
 const keys = createRecentCache<string, KeyObject>(4096);
 
 /** Imports a public key for `node:crypto`. Returns undefined if OpenSSL rejects the key, e.g. because the point is not on the curve. */

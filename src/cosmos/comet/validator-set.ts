@@ -30,7 +30,10 @@ function compareValidators(
   return compareBytes(a.address, b.address);
 }
 
-/** Returns the validator with the highest priority; ties go to the lower address. Returns undefined for an empty set. */
+/**
+ * Returns the validator with the highest priority. If several validators have this priority, returns the validator with the lowest
+ * address. Returns undefined for an empty set.
+ */
 function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
     (best, one) => (best === undefined || hasHigherPriority(one, best) ? one : best),
@@ -82,7 +85,7 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
     throw malformed("validator set", "cannot rotate an empty validator set, or by less than one");
   }
   const total = totalPower(set.validators);
-  // As in Go, rescale and center once per call, not once per turn, because the choice changes the resulting priorities.
+  // As in Go, rescale and center only once per call instead of once per turn, because this affects the resulting priorities.
   let validators = center(rescale(set.validators, PRIORITY_WINDOW * total));
   let proposer: Validator | undefined;
   for (let turn = 0; turn < times; turn++) {
@@ -207,8 +210,8 @@ function clip(value: bigint): bigint {
 
 /**
  * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT `MedianTime`).
- * `validators` is the set that signed, in any order. Votes for nil count, but absent votes do not. Returns undefined if there are
- * no votes.
+ * `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not. Returns undefined if
+ * there are no votes.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,
@@ -222,7 +225,7 @@ export function medianTimeNs(
       return power === undefined ? [] : [{ timestampNs, power }];
     })
     .toSorted((a, b) => (a.timestampNs < b.timestampNs ? -1 : 1));
-  // Go also truncates this division and compares with <=. A different rounding would change the time and thus the block hash.
+  // Like Go, truncate this division and compare with <=. Any other rounding would change the time and thus the block hash.
   let median = votes.reduce((sum, vote) => sum + vote.power, 0n) / 2n;
   for (const vote of votes) {
     if (median <= vote.power) return vote.timestampNs;

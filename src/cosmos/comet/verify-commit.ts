@@ -82,7 +82,8 @@ export function verifyCommitLight(
     const [want, got] = [blockIdText(blockId), blockIdText(commit.blockId)];
     throw badVote(`invalid commit -- wrong block ID: want ${want}, got ${got}`);
   }
-  // The needed power is rounded down, as in Go. The signed power must be greater than `needed`, so the rounding does not weaken the check.
+  // As in Go, the needed power is rounded down. The rounding does not weaken the check, because the signed power must be greater
+  // than `needed`.
   const needed = (totalPower(set.validators) * 2n) / 3n;
   const claims = function* (): Generator<Claim> {
     for (const [index, sig] of commit.signatures.entries()) {
@@ -120,13 +121,13 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Iterate in reverse, so that the map keeps the first of two validators with the same address, as Go does.
+  // Iterate in reverse, so that of two validators with the same address, the map contains the first validator, as in Go.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    // Reject a commit with two votes from one validator, whose power would otherwise be counted twice.
+    // Reject a commit with two votes from one validator. Otherwise, this validator's power would be counted twice.
     const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
@@ -137,8 +138,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. The order of checks, and so the first error, follows CometBFT: the
- * batch verifier sums all power before it verifies signatures, and the single verifier does both per signature.
+ * Verifies claims in order until their power exceeds `needed`. The checks run in CometBFT's order, because the order determines the
+ * error. The batch verifier sums up all power before it verifies any signature. The single verifier does both for each signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,
@@ -157,7 +158,7 @@ function verifyClaims(
     if (got > needed) break;
   }
   if (got <= needed) throw notEnoughPower(got, needed);
-  // Charge for all signatures before verifying the first slow one.
+  // Call `beforeSlow` for all signatures before the first slow verification.
   for (const decide of batch.map(check)) decide();
 }
 
@@ -169,7 +170,10 @@ function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit)
   );
 }
 
-/** Rejects a signature of the wrong length, as CometBFT's batch verifier does when a signature is added, before it verifies any. */
+/**
+ * Rejects a signature of the wrong length. CometBFT's batch verifier performs this check when a signature is added, before it
+ * verifies any signature.
+ */
 function requireFullLength(claim: Claim, commit: Commit): Claim {
   const { length } = commit.signatures[claim.index]?.signature ?? [];
   if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");
@@ -177,8 +181,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates a function that runs the fast verifier on a claim's signature and returns a second function, which runs the slow verifier
- * if necessary and throws `CometError` for an invalid signature.
+ * Creates a function that runs the fast verifier on a claim's signature and returns a second function. The second function runs the
+ * slow verifier if necessary, and throws `CometError` for an invalid signature.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,

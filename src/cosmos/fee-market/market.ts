@@ -9,21 +9,21 @@ export interface MarketParams {
   readonly alpha: Dec18;
   /** Factor applied to the learning rate after each block if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
-  /** Share of the window's capacity up to which the window is nearly empty. From 1 minus this share on, it is nearly full. */
+  /** Share of the window's capacity up to which the window is nearly empty. The window is nearly full from 1 minus this share on. */
   readonly gamma: Dec18;
   /** Price change per unit of gas that the window is above or below its target. */
   readonly delta: Dec18;
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
   readonly maxLearningRate: Dec18;
-  /** Maximum gas per block; the target is half of this. */
+  /** Maximum gas per block. The target is half of the maximum. */
   readonly maxBlockUtilization: bigint;
   readonly window: bigint;
 }
 
 /**
- * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant and each price
- * change depends only on the last block.
+ * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant. Each price change
+ * then depends only on the last block.
  */
 export const DEPLOYED_MARKET: MarketParams = {
   alpha: 0n,
@@ -41,7 +41,7 @@ export const DEPLOYED_MARKET: MarketParams = {
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
-  /** If true, fees are paid out; if false, they stay in escrow. */
+  /** If true, fees are paid out. If false, fees stay in escrow. */
   readonly distributeFees: boolean;
   readonly sendTipToProposer: boolean;
 }
@@ -63,7 +63,7 @@ export function paramsFromWire(wire: WireParams): Params {
   };
 }
 
-/** Converts parameters to protobuf; the inverse of {@link paramsFromWire}. */
+/** Converts parameters to protobuf. The inverse function is {@link paramsFromWire}. */
 export function paramsToWire(params: Params): WireParams {
   return {
     ...params,
@@ -81,7 +81,7 @@ export function paramsToWire(params: Params): WireParams {
 export interface State {
   readonly baseGasPrice: Dec18;
   readonly learningRate: Dec18;
-  /** Gas used by the last blocks: a ring buffer with the current block at `index`. */
+  /** Ring buffer with the gas used by the last blocks. The current block is at `index`. */
   readonly window: readonly bigint[];
   readonly index: bigint;
 }
@@ -101,7 +101,7 @@ export function fromWire(wire: WireState): State {
   return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
 }
 
-/** Converts the state to protobuf; the inverse of {@link fromWire}. */
+/** Converts the state to protobuf. The inverse function is {@link fromWire}. */
 export function toWire(state: State): WireState {
   return {
     baseGasPrice: state.baseGasPrice.toString(),
@@ -111,9 +111,7 @@ export function toWire(state: State): WireState {
   };
 }
 
-/**
- * Adds a transaction's gas to the current block. If that would exceed the maximum, returns the block's utilization instead.
- */
+/** Adds a transaction's gas to the current block. If the sum would exceed the maximum, returns the block's utilization instead. */
 export function addUtilization(
   state: State,
   gas: bigint,
@@ -153,7 +151,8 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 
 /**
  * Returns the gas that one block used, from the states before and after it. If the price stayed at the minimum and the window does
- * not reveal the gas, `isExact` is false and `gas` is the most that the block can have used. Cost: O(window × log(maximum)).
+ * not contain the gas, the exact gas is unknown. In this case, `isExact` is false, and `gas` is the maximum that the block can have
+ * used. Cost: O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -169,7 +168,7 @@ export function gasOfBlock(
   return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
 }
 
-/** Returns the smallest number below `end` for which a monotonic condition holds, or `end` if there is none. */
+/** Returns the smallest number below `end` for which a monotonic condition is true, or `end` if there is no such number. */
 function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
   let [low, high] = [0n, end];
   while (low < high) {
@@ -204,13 +203,13 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 }
 
 /**
- * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step, adds `delta` times the window's net
+ * Computes the price with the EIP-1559 formula, where the learning rate is the maximum step. Adds `delta` times the window's net
  * utilization, and returns at least the minimum price. Each quotient and product is rounded half to even, like `LegacyDec`, so a
  * different order of operations would change the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);
-  // -1 for an empty block, 1 for a full one, because the target is half of the maximum.
+  // The deviation is -1 for an empty block and 1 for a full block, because the target is half of the maximum.
   const deviation = quoDec18((currentUtilization(state) - target) * DEC18_ONE, target * DEC18_ONE);
   const factor = DEC18_ONE + mulDec18(state.learningRate, deviation);
   // The product of an integer and a decimal is exact, so it needs no rounding.

@@ -7,7 +7,7 @@ export const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
 
 /**
  * Derives a secp256k1 private key from BIP-39 words (BIP-32), without a passphrase. Throws if the words are not a mnemonic or the
- * path is invalid; the error message may contain part of either.
+ * path is invalid. The error message may contain a part of the words or the path.
  */
 export async function deriveKey(words: string, hdPath: string): Promise<Uint8Array> {
   const mnemonic = new EnglishMnemonic(words.trim().split(/\s+/).join(" "));
@@ -15,7 +15,10 @@ export async function deriveKey(words: string, hdPath: string): Promise<Uint8Arr
   return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(hdPath)).privkey;
 }
 
-/** Derives the BIP-39 seed without a passphrase. Node's PBKDF2 takes 3 ms in a new process, CosmJS's JavaScript version 90 ms. */
+/**
+ * Derives the BIP-39 seed without a passphrase. In a new process, Node's PBKDF2 takes 3 ms, but CosmJS's JavaScript version takes
+ * 90 ms.
+ */
 function seedOf(mnemonic: EnglishMnemonic): Promise<Uint8Array> {
   return promisify(pbkdf2)(mnemonic.toString().normalize("NFKD"), "mnemonic", 2048, 64, "sha512");
 }

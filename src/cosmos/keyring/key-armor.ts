@@ -21,7 +21,7 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** All-zero nonce, as in the SDK. A constant nonce is safe, because each armor has its own salt and thus its own key. */
+/** All-zero nonce, as in the SDK. A constant nonce is safe, because each armor has a different salt and therefore a different key. */
 const NONCE = new Uint8Array(12);
 /** Bcrypt cost factor of the older format (the SDK's `BcryptSecurityParameter`). */
 const BCRYPT_COST = 12;
@@ -44,7 +44,7 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 
 /**
  * Decrypts armor written by `keys export` in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns the
- * 32-byte secp256k1 private key. If the passphrase or format is wrong, throws `bad-key`, which contains no part of the key.
+ * 32-byte secp256k1 private key. Throws `bad-key` if the passphrase or the format is wrong. The error contains no part of the key.
  */
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);

@@ -11,9 +11,9 @@ import { badKeyring } from "../client-error.ts";
 export interface KeyRecord {
   readonly name: string;
   readonly type: "ledger" | "local" | "multi" | "offline";
-  /** Compressed secp256k1 public key, 33 bytes; undefined for any other key type. */
+  /** Compressed secp256k1 public key (33 bytes), or undefined for any other key type. */
   readonly publicKey: Uint8Array | undefined;
-  /** Private key (32 bytes, in hex) of a local key; absent for Ledger, multisig and offline keys. */
+  /** Private key of a local key (32 bytes, in hex), or undefined for Ledger, multisig and offline keys. */
   readonly privateKey?: Secret;
 }
 

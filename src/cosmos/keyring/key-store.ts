@@ -17,7 +17,7 @@ export interface KeyringPlace {
    */
   readonly home: string;
   readonly backend: "test" | "file";
-  /** Password for the `file` backend; ignored by the `test` backend, whose password is a public constant. */
+  /** Password for the `file` backend. The `test` backend ignores it, because its password is a public constant. */
   readonly password: Secret | undefined;
 }
 
@@ -138,7 +138,7 @@ function dataOf(item: Uint8Array, name: string): Uint8Array {
     const json = parseJson(fromUtf8(item));
     if (isRecord(json) && typeof json["Data"] === "string") return fromBase64(json["Data"]);
   } catch {
-    // Data that is not JSON gets the error below.
+    // For data that is not JSON, the error below is thrown.
   }
   throw badKeyring(`${name} has no key record`);
 }
@@ -156,8 +156,8 @@ const MAX_TOKEN_CHARACTERS = 65_536;
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
- * Encrypts bytes with a password as a compact JWE, using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3): the file format
- * of an SDK keyring. `created` is the time in the header, which no reader uses.
+ * Encrypts bytes with a password as a compact JWE, the file format of an SDK keyring, using PBES2-HS256+A128KW with A256GCM (RFC
+ * 7518, 4.8 and 5.3). `created` is the time in the header, which readers ignore.
  */
 function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -171,7 +171,7 @@ function encryptJwe(bytes: Uint8Array, password: string, created: string): strin
 }
 
 /**
- * Decrypts a JWE that `encryptJwe` can create, and throws for any other format. Returns undefined if the password is wrong or the
+ * Decrypts a JWE in the format of `encryptJwe`. Throws for any other format. Returns undefined if the password is wrong or the
  * token was modified.
  */
 function decryptJwe(token: string, password: string): Uint8Array | undefined {

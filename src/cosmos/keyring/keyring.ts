@@ -34,7 +34,10 @@ export function openKeyring(store: KeyStore) {
       if (record !== undefined) return record;
       throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
-    /** Adds a local key to the keyring. Throws `bad-key` if the key's name is invalid, or its name or address is taken. */
+    /**
+     * Adds a local key to the keyring. Throws `bad-key` if the key's name is invalid, or if the name or address already exists in
+     * the keyring.
+     */
     add: (record: KeyRecord): void => addRecord(store, record),
     remove: (name: string): void => {
       const { publicKey } = read(name) ?? {};
@@ -44,7 +47,10 @@ export function openKeyring(store: KeyStore) {
   };
 }
 
-/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, which explains the fix and contains no part of the key. */
+/**
+ * Reads a private key, which has 32 bytes for secp256k1. Throws `bad-key` with a message that explains the fix and contains no part
+ * of the key.
+ */
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;
   if (key.backend === "file" && key.password === undefined)
@@ -66,7 +72,10 @@ const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
   offline: "an offline key",
 };
 
-/** Formats the available key names for an error message, which helps because a wrong name or home directory is the usual mistake. */
+/**
+ * Formats the available key names for an error message. The list helps users, because the usual mistake is a wrong name or home
+ * directory.
+ */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return "it is empty";
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;

@@ -15,7 +15,7 @@ export interface LightClientState {
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
-  /** A non-adjacent header must be signed by more than this share of the trusted validators' power. */
+  /** Validators with more than this share of the trusted power must have signed a non-adjacent header. */
   readonly trustLevel: TrustLevel;
 }
 
@@ -26,14 +26,14 @@ const PAGE_LIMIT = 100n;
 const MAX_PAGES = 1_000;
 
 /**
- * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` where
- * its docstring mentions it.
+ * Creates gRPC queries about a chain's light clients. A failed query rejects with `ClientError`, or with `LightClientError` if the
+ * docstring mentions this error.
  */
 export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
   const queryConnection = queriesOf(client, ConnectionQuery);
   return {
-    /** Returns the connection's client id. Rejects with `LightClientError` "no-client" if there is none. */
+    /** Returns the connection's client id. Rejects with `LightClientError` "no-client" if the connection has no client. */
     clientOfConnection: async (connectionId: string, signal: AbortSignal): Promise<string> => {
       const { connection } = await queryConnection("Connection", { connectionId }, signal);
       if (connection !== undefined && connection.clientId !== "") return connection.clientId;
@@ -57,7 +57,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
     clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
       (await query("ClientStatus", { clientId }, signal)).status,
     /**
-     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if there is no consensus
+     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if the client has no consensus
      * state at this height.
      */
     consensusState: async (clientId: string, at: RemoteHeight, signal: AbortSignal) => {

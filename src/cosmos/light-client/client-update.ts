@@ -15,24 +15,27 @@ import { memoize } from "../../platform/base/caches.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted height must not expire within this time, because the update must be included before the height expires. */
+/** A trusted height must not expire within this time, because a block must include the update before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** Returns the margin before expiry, at most a tenth of the trusting period so that clients with short periods can be updated. */
+/**
+ * Returns the margin before expiry. The margin is at most a tenth of the trusting period, so that clients with short periods can be
+ * updated.
+ */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
 
 export interface Trust {
   readonly height: RemoteHeight;
-  /** Encoded validator set of block `height` + 1. Its hash is the `next_validators_hash` that the client stores. */
+  /** Encoded validator set of block `height` + 1. The validator set's hash is the `next_validators_hash` that the client stores. */
   readonly validatorSet: Uint8Array;
 }
 
 export interface TrustDeps {
   readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  /** Time according to the local chain, in wall-clock ms; it determines which heights have expired. */
+  /** Returns the local chain's time, in wall-clock ms. This time determines which heights have expired. */
   readonly localTimeMs: () => number;
 }
 
@@ -73,10 +76,10 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Read the consensus state and the validator set in parallel, because the time is almost always valid and both are then needed.
+    // Read the consensus state and the validator set in parallel, because both are needed unless the height has expired, which is rare.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
-    // Block times increase with height, so if this height has expired, all lower heights have too.
+    // Block times increase with the height. If this height has expired, all lower heights have expired, too.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
     return trust;
   };
@@ -107,8 +110,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
 }
 
 /**
- * Maximum number of trusted heights to try. If an endpoint has pruned the headers for this many heights, it has pruned the headers
- * for lower heights too.
+ * Maximum number of trusted heights to try. If an endpoint has pruned the headers for all these heights, it has also pruned the
+ * headers for lower heights.
  */
 const MAX_TRUSTED_HEIGHTS = 4;
 
@@ -133,7 +136,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** Returns true if `height` is lower than `at` and has the same revision, so that a header at `at` can be verified from it. */
+/** Returns true if `height` is lower than `at` and has the same revision. Only from such a height can a header at `at` be verified. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }

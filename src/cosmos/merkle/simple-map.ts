@@ -20,7 +20,7 @@ export function simpleMapRoot(stores: readonly StoreRoot[]): Uint8Array {
   return simpleRoot(sorted(stores).map(leafOf));
 }
 
-/** Returns the ICS-23 proof (encoded `CommitmentProof`) for a store's root under the app hash; undefined for an unknown name. */
+/** Returns the ICS-23 proof (an encoded `CommitmentProof`) for a store's root under the app hash, or undefined for an unknown name. */
 export function simpleMapProof(stores: readonly StoreRoot[], name: string): Uint8Array | undefined {
   const ordered = sorted(stores);
   const index = ordered.findIndex((store) => store.name === name);

@@ -18,7 +18,7 @@ export interface SimpleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-/** Why a simple proof is invalid, with CometBFT's error message as `text`. */
+/** The reason why a simple proof is invalid. `text` is CometBFT's error message. */
 export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;
@@ -34,7 +34,7 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Computes the root over the leaves, in the given order. An empty list has the SHA-256 of zero bytes as root. */
+/** Computes the root over the leaves, in the given order. The root of an empty list is the SHA-256 of zero bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return collectAunts(leaves.map(simpleLeafHash), []);
 }
@@ -161,7 +161,10 @@ function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[
   return simpleInnerHash(left, right);
 }
 
-/** Returns the number of leaves in the left subtree, which is the largest power of two below `total` (at least 2; RFC 6962). */
+/**
+ * Returns the number of leaves in the left subtree, which is the largest power of two below `total` (RFC 6962). `total` must be at
+ * least 2.
+ */
 function splitPoint(total: bigint): bigint {
   return 1n << BigInt((total - 1n).toString(2).length - 1);
 }

@@ -31,8 +31,8 @@ import {
 } from "./field-formats.ts";
 
 /**
- * Maximum nesting depth, including the contents of Any. The decoder's own limit is not enough, because its count restarts for each
- * Any.
+ * Maximum nesting depth, including the contents of Any. The decoder's limit is not sufficient, because the decoder starts counting
+ * again for each Any.
  */
 const MAX_DEPTH = 100;
 /** Maximum duration, because Go stores durations as int64 nanoseconds. */
@@ -44,10 +44,10 @@ interface AminoContext {
 }
 
 /**
- * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`),
- * according to the `amino` options in the definitions. Omits fields with their default value, unless `dont_omitempty` is set.
- * 64-bit integers are strings, enums are numbers, and durations are in nanoseconds. Throws ProtoError `no-amino-json` for
- * anything that the SDK cannot sign either: maps, a oneof without amino names, or an absent message with `dont_omitempty`.
+ * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`), according
+ * to the `amino` options in the definitions. Omits fields with their default value, unless `dont_omitempty` is set. 64-bit integers
+ * are strings, enums are numbers, and durations are in nanoseconds. Throws ProtoError `no-amino-json` for messages that the SDK
+ * cannot sign, i.e. messages with a map, a oneof without amino names, or a missing message with `dont_omitempty`.
  */
 export function messageToAminoJson(
   typeName: string,
@@ -89,7 +89,7 @@ function printFields(message: ReflectMessage, context: AminoContext): JsonObject
   const inner = { ...context, depth: context.depth + 1 };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
-    // The SDK requires an option for every member of a oneof, and no routed message sets that option.
+    // The SDK requires an amino name for every member of a oneof, and no message with a handler sets this option.
     if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
     const { name, always } = formatOf(field).amino;
     if (!message.isSet(field) && !always) continue;
@@ -138,8 +138,8 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
 }
 
 /**
- * Converts inline JSON. As in Go, long integers lose digits because they become floats, and only the last of duplicate names
- * remains.
+ * Converts inline JSON. As in Go, long integers lose digits, because they become floats. If a name occurs several times, only the
+ * last member remains.
  */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {

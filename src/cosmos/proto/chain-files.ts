@@ -41,8 +41,8 @@ function renameItems(
 }
 
 /**
- * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`); a package or file path does not. Other
- * strings are left unchanged, because a field name contains neither a dot nor a slash.
+ * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`), but a package or file path does not.
+ * Other strings are left unchanged, because a field name contains neither a dot nor a slash.
  */
 function toChainName(value: string, chainName: string): string {
   if (value.startsWith(".")) return `.${toChainTypeUrl(value.slice(1), chainName)}`;

@@ -1,6 +1,6 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** The encoding half of a generated message type. */
+/** The part of a generated message type that encodes messages. */
 export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
@@ -11,8 +11,8 @@ const MAX_REUSED_BYTES = 65_536;
 let idle: BinaryWriter | undefined;
 
 /**
- * Encodes a message with a writer shared by all messages. A separate writer would allocate a buffer outside the heap for every
- * message, which takes longer than encoding a small message.
+ * Encodes a message with a writer shared by all messages. With a separate writer, a buffer outside the heap would be allocated for
+ * every message, which takes longer than encoding a small message.
  */
 export function encodeMessage<T>(type: EncodedType<T>, message: T): Uint8Array {
   const writer = idle ?? new BinaryWriter();

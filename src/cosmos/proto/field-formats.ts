@@ -18,20 +18,20 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { parseGoBigInt, parseInt256 } from "../../platform/base/integers.ts";
 import { extensionOf } from "./registry.ts";
 
-/** The part of a field's JSON format that its wire type does not determine. */
+/** The properties of a field's JSON format that do not follow from its wire type. */
 export interface FieldFormat {
-  /** Format of the number whose digits the string or bytes contain; undefined if there is no number. */
+  /** Format of the number in a string or bytes field, or undefined if the field does not contain a number. */
   readonly number: NumberFormat | undefined;
   /** How bytes are printed: "hex" is upper-case hex, "raw" is the JSON text that the bytes contain, and undefined is base64. */
   readonly bytes: "hex" | "raw" | undefined;
   /**
-   * True if the Go field is not a pointer (`gogoproto.nullable = false`). An absent message is then printed and written with its
-   * defaults.
+   * True if the Go field is not a pointer (`gogoproto.nullable = false`). In this case, a missing message is printed and written
+   * with its defaults.
    */
   readonly neverNull: boolean;
   /** The format for amino signing (`amino` options). */
   readonly amino: AminoFormat;
-  /** True if the Go field is a pointer to a number. An absent number is then printed as null instead of "0". */
+  /** True if the Go field is a pointer to a number. In this case, a missing number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
   /** True if a query parameter contains the message as proto JSON. */
   readonly queryJson: boolean;
@@ -51,7 +51,7 @@ const NUMBER_FORMATS: Readonly<Record<string, NumberFormat>> = { "cosmos.Dec": "
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
-// Options are decoded on every read, so read each field's format only once.
+// Cache of field formats. Each read of an option decodes it again, so each field's format is read only once.
 const formats = new WeakMap<DescField, FieldFormat>();
 
 /** Returns the format declared by a field's options. */
@@ -90,8 +90,8 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
 }
 
 /**
- * Returns an option's value, or undefined if the option is not set. Checks first whether the option is set, because few options
- * are, and `getOption` builds a message for each default.
+ * Returns an option's value, or undefined if the option is not set. First checks whether the option is set. Few options are set,
+ * and `getOption` would build a message for each default value.
  */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);
@@ -249,8 +249,8 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses a duration: seconds with at most nine fractional digits, then "s"; or, as in Go, whole numbers with any units, such as
- * "1h30m". Throws on any other format and beyond ±10,000 years.
+ * Parses a duration, which is either a number of seconds with at most nine fractional digits and the suffix "s" or, as in Go, whole
+ * numbers with units, such as "1h30m". Throws on any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);
@@ -260,7 +260,7 @@ export function durationFromText(text: string): SecondsAndNanos {
   if (match === null || seconds > MAX_DURATION_SECONDS)
     throw new Error('not a duration: expected the form "1.5s"');
   const nanos = Number((match[3] ?? "").padEnd(9, "0"));
-  // `0 - nanos`, not `-nanos`: zero must not become -0.
+  // Use `0 - nanos` instead of `-nanos`, because zero must not become -0.
   return match[1] === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos };
 }
 

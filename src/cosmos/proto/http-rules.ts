@@ -38,7 +38,7 @@ function methodRules(method: DescMethod): readonly HttpRule[] {
   const value: unknown = getOption(method, option);
   if (!isMessage(value)) return unreachable(`the http option of ${method.name} is not a message`);
   const rule = reflect(requireMessage("google.api.HttpRule"), value);
-  // A method with several routes declares the first one directly and the others as additional bindings.
+  // A method with several routes declares its first route directly and all further routes as additional bindings.
   return [rule, ...additionalBindings(rule)].map((each) => toRule(method, each));
 }
 

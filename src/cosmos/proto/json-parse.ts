@@ -26,7 +26,7 @@ export interface ParseContext {
 
 // Limits the recursion, because the JSON is untrusted.
 const MAX_DEPTH = 100;
-/** Messages with their own JSON format, which is the member "value" inside an Any. */
+/** Messages with a special JSON format. Inside an Any, this JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
 /** Throws ProtoError `too-deep` if a message is nested too deeply. */
@@ -62,7 +62,7 @@ function parseFields(desc: DescMessage, json: unknown, context: ParseContext): R
   return message;
 }
 
-/** Sets an absent field that Go always writes: a non-nullable message to its defaults, a non-nullable number to "0". */
+/** Sets a missing field that Go always writes. A non-nullable message is set to its defaults, and a non-nullable number to "0". */
 function fillNonNullable(message: ReflectMessage, field: DescField): void {
   if (message.isSet(field)) return;
   const format = formatOf(field);

@@ -28,8 +28,8 @@ import { parseMessage, requireDepth } from "./json-parse.ts";
 
 /**
  * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
- * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Absent messages
- * and absent bytes are printed as null.
+ * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Missing messages
+ * and missing bytes are printed as null.
  *
  * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and
  * the JSON uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
@@ -50,7 +50,8 @@ export function messageToJson(
 
 /**
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamelCase, integers as numbers or strings, enums as
- * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
+ * names or numbers, and null for missing values. Writes non-nullable messages (`relaywatch.never_null`) even if they are missing in
+ * the JSON.
  *
  * `typeName` is a canonical name, but type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes
  * use the variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`,
@@ -78,7 +79,7 @@ interface PrintContext {
 
 /** Converts a decoded message to JSON as specified for `messageToJson`, with the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
-  // The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero.
+  // The nesting limit of `fromBinary` is not sufficient, because each Any is decoded in a separate call, which starts counting at zero.
   requireDepth(context.depth);
   try {
     switch (message.desc.typeName) {
@@ -132,8 +133,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their own
- * methods, which print nil as "" or "0".
+ * Returns true if missing bytes are printed as null. Go prints a nil slice as null, but `HexBytes` and the number types have custom
+ * methods that print nil as "" or "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;
@@ -202,7 +203,8 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // A time or duration prints as a string, and a nested Any has its own "@type", so their JSON is under "value" (Go's `isWkt`).
+  // Times and durations are printed as strings, and a nested Any has another "@type". Therefore, their JSON is the member "value"
+  // (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }

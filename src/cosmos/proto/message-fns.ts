@@ -4,8 +4,9 @@ import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   /**
-   * Decodes the next `length` bytes of a reader; by default, all remaining bytes. If `previous` is given, merges the fields into
-   * it. Throws on bytes that a Go node rejects: an illegal tag, or a nested message that extends past the end of its parent.
+   * Decodes the next `length` bytes of a reader, or all remaining bytes by default. If `previous` is given, merges the fields into
+   * it. Throws for bytes that a Go node rejects, such as an invalid tag or a nested message that extends past the end of its
+   * parent.
    */
   decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -24,11 +24,11 @@ import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
   /**
-   * Accepts unknown non-critical fields, i.e. field numbers with bit 11 set (1024 to 2047, 3072 to 4095, …), as the SDK does in
-   * TxBody.
+   * Accepts unknown non-critical fields, like the SDK in TxBody. Non-critical fields have field numbers with bit 11 set (1024 to
+   * 2047, 3072 to 4095, …).
    */
   readonly allowNonCritical?: boolean;
-  /** The chain name used in type URLs; by default, the canonical name. */
+  /** The chain name used in type URLs. Default: the canonical name. */
   readonly chainName?: string;
   /**
    * Returns true if an Any may contain this type URL as written in the transaction. By default, all defined messages are allowed.
@@ -82,7 +82,7 @@ function checkMessage(desc: DescMessage, bytes: Uint8Array, context: CheckContex
     const format = field === undefined ? undefined : formatOf(field).number;
     if (format !== undefined) checkNumber(latin1(contentOf(bytes, tag.end, at)), format);
     if (field?.message !== undefined && field.fieldKind !== "map") {
-      // Call first: `||` must not skip the check of a nested message.
+      // Call `checkNested` first, because `||` must not skip the check of a nested message.
       hasNonCritical = checkNested(field.message, contentOf(bytes, tag.end, at), context) || hasNonCritical;
     }
   }

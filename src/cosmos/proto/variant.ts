@@ -22,9 +22,9 @@ export interface FieldChange {
   readonly message: string;
   /** Name of the field in the definitions. */
   readonly field: string;
-  /** Field number in the variant; default: as in the definitions. */
+  /** Field number in the variant. Default: as in the definitions. */
   readonly number?: number;
-  /** Field name in the variant; default: as in the definitions. */
+  /** Field name in the variant. Default: as in the definitions. */
   readonly name?: string;
 }
 
@@ -97,7 +97,7 @@ interface Direction {
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Returns true if a message is renumbered or contains a renumbered message. */
   readonly isAffected: (message: DescMessage) => boolean;
-  /** True if the old numbers are the variant's, not the descriptor's. */
+  /** True if the old numbers are the variant's numbers instead of the descriptor's numbers. */
   readonly isDecoding: boolean;
 }
 

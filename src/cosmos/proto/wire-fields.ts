@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Why bytes are not a sequence of protobuf fields. The messages are the same as from Go's `protowire.ParseError`. */
+/** The reason why bytes are not a sequence of protobuf fields. The messages are the same as from Go's `protowire.ParseError`. */
 export type WireFailure =
   | "unexpected EOF"
   | "proto: invalid field number"
@@ -103,7 +103,7 @@ function skipScalar(bytes: Uint8Array, wireType: number, start: number): Read | 
 interface WireField extends Pick<Tag, "fieldNumber" | "wireType"> {
   /** The encoded value, with its length. */
   readonly value: Uint8Array;
-  /** The content of a length-delimited value; undefined for other values. */
+  /** The content of a length-delimited value, or undefined for any other value. */
   readonly content: Uint8Array | undefined;
 }
 
@@ -172,16 +172,16 @@ export function wireTypeOf(type: FieldType): number {
 }
 
 /**
- * Returns true if the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
- * since a packed list is encoded that way.
+ * Returns true if the SDK accepts this wire type for a field of this type. The SDK accepts length-delimited bytes for every type,
+ * because a packed list is encoded as length-delimited bytes.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {
   return wireType === WIRE.bytes || wireType === wireTypeOf(type);
 }
 
 /**
- * Decodes a message using its descriptor. Accepts tags of up to ten bytes, like Go; `fromBinary` accepts only five. Throws a plain
- * `Error` for bytes that are not a valid encoding of the message.
+ * Decodes a message using its descriptor. Like Go, accepts tags of up to ten bytes, although `fromBinary` accepts only five bytes.
+ * Throws a plain `Error` for bytes that are not a valid encoding of the message.
  */
 export function decodeByDescriptor<Desc extends DescMessage>(
   desc: Desc,

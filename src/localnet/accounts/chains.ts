@@ -9,7 +9,7 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** Decimal string in the base unit: an integer for coins, possibly a fraction for gas prices. */
+  /** Decimal string in the base unit. Amounts of coins are integers. Gas prices can have a fraction. */
   readonly amount: string;
 }
 
@@ -18,13 +18,13 @@ const HD_PATH = "m/44'/118'/0'/0/0";
 /** Initial balance of each test account, in micro units: 10^15 micro units are 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
-/** A genesis account. PUBLIC TEST KEY. */
+/** A genesis account. The account's key is a PUBLIC TEST KEY. */
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;
   /** The account's 20-byte address in hex, for the key at {@link HD_PATH} of the mnemonic. */
   readonly addressHex: string;
-  /** The account's coins at genesis, by default {@link TEST_BALANCE} in the chain's native denomination. */
+  /** The account's coins at genesis. Default: {@link TEST_BALANCE} in the chain's native denomination. */
   readonly coins?: readonly DenomAmount[];
 }
 
@@ -84,12 +84,13 @@ export interface ChainProfile {
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /**
-   * Minimum gas prices, of which a transaction must pay at least one. The mempool enforces them while the fee market is disabled.
+   * Minimum gas prices. A transaction must pay at least one of them. The mempool enforces these prices while the fee market is
+   * disabled.
    */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation, by default the fee market's maximum gas per transaction. */
+  /** Maximum gas for a simulation. Default: the fee market's maximum gas per transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** CPU time (ms) after which the node aborts a query or simulation, by default `DEFAULT_QUERY_TIME_MS`. */
+  /** CPU time after which the node aborts a query or simulation, in ms. Default: `DEFAULT_QUERY_TIME_MS`. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
@@ -101,7 +102,7 @@ interface GenesisSettings {
   readonly denomMetadata: readonly JsonObject[];
   /** Names or addresses of the first validators' operators. All further validators get operator addresses without a key. */
   readonly operators: readonly (string | undefined)[];
-  /** If true, genesis transactions create the validators after InitGenesis; otherwise, the staking genesis contains the validators. */
+  /** If true, genesis transactions create the validators after InitGenesis. Otherwise, the staking genesis contains the validators. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that may submit proposals to the local chain's `adminmodule`. */
   readonly admins: readonly string[];
@@ -109,13 +110,13 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** True if the local chain starts with query 1, owned by icq-consumer. Requires `builtInContracts`. */
   readonly firstQuery: boolean;
-  /** Trusting periods (ns), one for each additional light client of the remote chain. These clients have no connections. */
+  /** Trusting periods (ns), one for each additional light client of the remote chain. The additional clients have no connections. */
   readonly moreClients: readonly bigint[];
-  /** Genesis state by module, whose fields override the state that the other settings produce. */
+  /** Genesis state, keyed by module. The fields in `modules` override the state that results from the other settings. */
   readonly modules: JsonObject;
 }
 
-/** `local` is the chain that receives query results; `remote` is the chain whose state is queried. */
+/** `local` is the chain that receives query results. `remote` is the chain whose state is queried. */
 export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
@@ -130,7 +131,7 @@ export interface LocalnetAccount {
   readonly chainId: string;
   /** The account's coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** Gas price while blocks aren't full, which is the chain's minimum. Full blocks raise the actual gas price. */
+  /** The chain's minimum gas price, which applies while blocks are not full. Full blocks raise the actual gas price. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -170,7 +171,7 @@ export const CHAINS: LocalnetChains = {
   },
 };
 
-/** Names of the accounts with which the relayers sign. */
+/** Names of the accounts that the relayers use to sign transactions. */
 export interface LocalnetRoles {
   /** The ICQ relayer's signing account on the local chain. */
   readonly icqRelayer: string;

@@ -40,13 +40,13 @@ const WRONG_SEQUENCE = 32;
 export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;
-  // Run one call at a time, because the next sequence is known only once the mempool contains the previous transaction.
+  // Run one call at a time, because the next sequence is unknown until the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed sequence, `nextSequence` counts transactions in the mempool, and so may exceed the committed
-  // sequence for several blocks.
+  // Unlike the committed sequence, `nextSequence` includes transactions in the mempool. `nextSequence` can therefore exceed the
+  // committed sequence for several blocks.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
-    // Derive the key only for the first transaction, because derivation takes longer than signing.
+    // Derive the key when the first transaction is signed, because deriving a key takes longer than signing.
     signer ??= createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, chain.bech32Prefix);
     const { accountNumber, sequence: committed } = readAccount(view, address);
     const sequence = maxInt(nextSequence, committed);
@@ -56,7 +56,7 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;
     if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
-    // The mempool dropped a pending transaction, so the sequence is too high: fall back to the committed sequence.
+    // The mempool dropped a pending transaction, so the sequence is too high. Use the committed sequence instead.
     nextSequence = committed;
     return broadcast(view, draft);
   };

@@ -56,7 +56,7 @@ import { createRevenueModule } from "./modules/revenue/module.ts";
 
 export interface AppOptions {
   /**
-   * A `local` chain has interchain queries and contracts. A `remote` chain has neither, and serves as the chain that interchain
+   * A `local` chain has interchain queries and contracts. A `remote` chain has neither, and is the chain from which interchain
    * queries read.
    */
   readonly kind: "local" | "remote";
@@ -64,13 +64,13 @@ export interface AppOptions {
   readonly denom: string;
   /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
-  /** Profile that selects the chain's behaviour, and must stay the same for the chain's lifetime. Default: `specification`. */
+  /** Profile that selects the chain's behaviour. The profile must never change during the chain's lifetime. Default: `specification`. */
   readonly profile?: ProfileName | undefined;
   /** Bech32 prefix for account addresses. Default: `neutron`. */
   readonly bech32Prefix?: string;
   /** Version reported by `abci_info` and `/app/version`. Default: 6.0.3. */
   readonly version?: string;
-  /** How many recent heights can be queried. Default: 1000. */
+  /** Number of recent heights that can be queried. Default: 1000. */
   readonly keepRecent?: number;
   /** If true, a `local` chain burns its fees at the end of each block, as the deployed chain does. Default: false. */
   readonly burnsFees?: boolean;
@@ -92,11 +92,14 @@ export interface AppOptions {
 }
 
 export interface AppDeps {
-  /** Storage from whose saved state the chain continues. Without storage, the chain starts with an empty in-memory state. */
+  /**
+   * Storage of the chain's state, from which a restarted chain continues. Without storage, the chain starts with an empty state in
+   * memory.
+   */
   readonly storage?: StateStorage;
 }
 
-/** The deployed chain's release that this application follows. */
+/** Release of the deployed chain that this application follows. */
 const VERSION = "6.0.3";
 
 /** Contracts that any genesis document may instantiate by name. */
@@ -132,7 +135,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules, in their order for genesis and hooks, and references to the modules that the application calls directly. */
+/** A chain's modules in the order of genesis and hooks, and the modules that the application calls directly. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -186,7 +189,8 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // Staking gets a bank without hooks, because the deployed chain passes the bank to staking before it sets the bank's hooks.
+    // The staking module gets a bank keeper without hooks, because the deployed chain passes the keeper to `staking` before it sets
+    // the keeper's hooks.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
@@ -271,8 +275,9 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // The middleware is listed from the outermost layer inward. If a memo calls a contract, the receiver is replaced before the limiter
-  // checks the packet. After a timeout, the quota is restored, the transfer is refunded, and then the sending contract is called.
+  // The middleware is listed from the outermost to the innermost layer. If a packet's memo calls a contract, the receiver is
+  // replaced before the rate limiter checks the packet. After a timeout, the quota is restored, the transfer is refunded, and then
+  // the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),
@@ -305,7 +310,7 @@ function unchanged(application: IBCModule): IBCModule {
   return application;
 }
 
-/** Wraps bank and account methods for modules that handle addresses only in text form. */
+/** Wraps bank and account methods for modules that handle addresses only as bech32 text. */
 function addressedByText({
   auth,
   bank,

@@ -8,7 +8,7 @@ import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
  * gRPC queries that contracts may call on the deployed chain. Queries to modules that this chain lacks fail with "no route". The
- * list comes from `AcceptedStargateQueries` in the chain's release 6.
+ * list is copied from `AcceptedStargateQueries` in release 6 of the deployed chain.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -61,7 +61,10 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(/\s+/).map((name) => `/${service}.Query/${name}`);
 }
 
-/** Modules that provide bindings, in lookup order. If a message has members for several modules, the first module wins, as in Go. */
+/**
+ * Modules that provide bindings, in lookup order. As in Go, if a message has members for several modules, the first module in this
+ * order handles the message.
+ */
 const ORDER = [
   "interchainqueries",
   "interchaintxs",
@@ -79,7 +82,7 @@ interface OwnModules {
   readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
 }
 
-/** Returns the bindings of the modules that every local chain includes. */
+/** Returns the bindings of the modules that exist on every local chain. */
 export function ownBindings(
   { icq, manager }: OwnModules,
   names: ChainParts["names"],
@@ -100,8 +103,8 @@ export function ownBindings(
 }
 
 /**
- * Combines a chain's bindings. `bindings` is called for each message or query, because the bindings are created after the `wasm`
- * module.
+ * Combines the bindings of a chain's modules. `bindings` is called for each message or query, because the bindings are created
+ * after the `wasm` module.
  */
 export function joinBindings(
   bindings: () => readonly ModuleBindings[],

@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** The local chain's names and keepers, from which {@link CreateModules} builds the additional modules. */
+/** The local chain's names and keepers, which {@link CreateModules} needs to create additional modules. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;
@@ -35,7 +35,7 @@ export interface AddedModules {
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
   /** Called at the end of each block on a chain that burns its fees. Burns collected coins. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
-  /** Middleware around the transfer application. The rate limiter lies between `within` and `outside`. */
+  /** Middleware around the transfer application: `within` is inside the rate limiter, and `outside` is around the rate limiter. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
   readonly bindings?: readonly ModuleBindings[];
 }

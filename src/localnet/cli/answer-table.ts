@@ -8,7 +8,7 @@ export interface AnswerTable {
   readonly columns: readonly Column[];
   /** Splits a record of the response into table rows. By default, each record is one row. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Paths of a coin's denomination and amount in a record. If set, an additional column shows the coin in display units. */
+  /** Paths of a coin's denomination and amount in a record. If set, the table has an additional column with the coin in display units. */
   readonly coin?: { readonly denom: string; readonly amount: string };
   /** Lines below the table, each with a label and a field's path. Lines whose field has no value are not printed. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
@@ -36,9 +36,9 @@ export const PARAMS_TABLE: AnswerTable = {
 };
 
 /**
- * A table's columns as text, such as "CODE code_id, HASH data_hash". Each column has a title and the path of a field in
- * the record; without a path, the cell is the record itself. To compute cells, use an object that maps each title to a path or
- * to a function that returns the cell's text.
+ * A table's columns as text, such as "CODE code_id, HASH data_hash". Each column has a title and the path of a field in the record.
+ * Without a path, the cell shows the record itself. To compute cells, use an object that maps each title to a path or to a function
+ * that returns the cell's text.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 

@@ -33,23 +33,23 @@ function priceField() {
 const portNumber = z.int().min(1).max(65_535);
 
 const PORT_TEXTS = {
-  localRpc: "RPC and WebSocket for the local chain",
-  localRest: "REST for the local chain",
-  localGrpc: "gRPC for the local chain",
-  localMetrics: "metrics for the local chain",
-  remoteRpc: "RPC and WebSocket for the remote chain",
-  remoteRest: "REST for the remote chain",
-  remoteGrpc: "gRPC for the remote chain",
-  prices: "sidecar prices",
-  oracleMetrics: "sidecar price metrics",
-  sidecarMetrics: "sidecar process metrics",
-  relayer: "the interchain-query relayer in relaywatch up",
-  watchdog: "the oracle watchdog in relaywatch up",
-  control: "the control API",
-  sidecarControl: "the control API of a sidecar in a separate process",
+  localRpc: "port for the local chain's RPC and WebSocket",
+  localRest: "port for the local chain's REST API",
+  localGrpc: "port for the local chain's gRPC",
+  localMetrics: "port for the local node's metrics page",
+  remoteRpc: "port for the remote chain's RPC and WebSocket",
+  remoteRest: "port for the remote chain's REST API",
+  remoteGrpc: "port for the remote chain's gRPC",
+  prices: "port for the sidecar's price API",
+  oracleMetrics: "port for the sidecar's price metrics",
+  sidecarMetrics: "port for the metrics of the sidecar's own process",
+  relayer: "port of the interchain query relayer that relaywatch up runs",
+  watchdog: "port of the oracle watchdog that relaywatch up runs",
+  control: "port for the control API",
+  sidecarControl: "port for the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
-/** Converts a port's name such as `localRpc` to its chain file key, here `local_rpc`. */
+/** Converts the name of a port to its key in a chain file, for example `localRpc` to `local_rpc`. */
 export function keyOfPort(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -69,7 +69,7 @@ const account = z.strictObject({
   name: z
     .string()
     .regex(/^[\w-]{1,50}$/)
-    .describe("account name, for use in this file and with --from"),
+    .describe("account name, which other keys in this file and the option --from accept"),
   mnemonic: z
     .string()
     .min(1)
@@ -81,11 +81,17 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power, i.e. a millionth of the stake"),
+  power: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .describe("the validator's voting power. One unit of power is a stake of 1,000,000 base units"),
   operator: z
     .string()
     .optional()
-    .describe("account that operates the validator, by name or address; default: an account without a key"),
+    .describe(
+      "name or address of the account that operates the validator; default: an account without a key",
+    ),
 });
 
 const moduleState = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -99,7 +105,7 @@ function chainFields(part: ChainPart) {
       .string()
       .regex(/^[\w-]{1,50}$/)
       .default(chain.chainId)
-      .describe("chain id"),
+      .describe("the chain's id"),
     bech32_prefix: z
       .string()
       .regex(/^[a-z]{1,20}$/)
@@ -109,7 +115,7 @@ function chainFields(part: ChainPart) {
       .string()
       .refine(isDenom, { error: issueText("is not a denomination", 'text, e.g. "untrn"') })
       .default(chain.denom)
-      .describe("denomination for stake, fees and deposits"),
+      .describe("the chain's denomination for stake, fees and deposits"),
     accounts: z
       .array(account)
       .min(1)
@@ -128,7 +134,7 @@ function chainFields(part: ChainPart) {
       .prefault([])
       .meta({ initial: [] })
       .describe(
-        'minimum gas prices in the mempool while the fee market is disabled (modules.feemarket.params.enabled: false), e.g. "0.0025untrn"; paying one of them is enough',
+        'minimum gas prices while the fee market is disabled (modules.feemarket.params.enabled: false), e.g. "0.0025untrn". The mempool accepts a transaction that pays any of these prices',
       ),
     simulation_gas: z
       .string()
@@ -140,7 +146,7 @@ function chainFields(part: ChainPart) {
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "maximum processor time for a query or simulation. While one runs, the node handles no other requests and makes no blocks",
+        "maximum processor time for a query or simulation. During a query or simulation, the node handles no other requests and makes no blocks",
       ),
     validators: z
       .array(validator)
@@ -152,7 +158,7 @@ function chainFields(part: ChainPart) {
       .boolean()
       .default(false)
       .describe(
-        "whether operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks. Otherwise, the staking genesis contains the validators",
+        "if true, genesis transactions create the validators after the genesis of all modules, so that contracts receive the staking hooks; if false, the staking genesis contains the validators",
       ),
     consensus: z
       .strictObject({
@@ -166,12 +172,15 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "genesis state of modules, added to what the other keys define. Missing params take the module's defaults. In wasm.gen_msgs, wasm_byte_code may be file:NAME to insert the file's content",
+        "genesis state by module name, added to the state that other keys define. Missing params get the module's default values. In wasm.gen_msgs, set wasm_byte_code to file:NAME to insert the file's content",
       ),
     modules_from: z
       .strictObject({
-        file: z.string().min(1).describe("genesis document, JSON"),
-        modules: z.array(z.string().min(1)).min(1).describe("module names"),
+        file: z.string().min(1).describe("path of a genesis document in JSON"),
+        modules: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe("names of the modules whose genesis state is read from the file"),
       })
       .optional()
       .describe("modules whose genesis is copied from a genesis file; the setting modules takes precedence")
@@ -195,7 +204,7 @@ const fileSchema = z.strictObject({
     .enum(PROFILE_NAMES)
     .default("specification")
     .describe(
-      "which behaviour both chains follow where the specification and the deployed chain differ. To list the differences, run relaywatch localnet profile",
+      "behaviour of both chains where the specification and the deployed chain differ. The command relaywatch localnet profile lists the differences",
     ),
   block_time: durationField(50).prefault("1s").describe("time between two blocks"),
   code_dir: z
@@ -203,7 +212,7 @@ const fileSchema = z.strictObject({
     .min(1)
     .default(".")
     .describe(
-      "folder that contains the code files for file:NAME, relative to this file's folder or to --chain-dir",
+      "folder with the contract code files to which file:NAME refers. The path is relative to the chain file's folder or to --chain-dir",
     ),
   ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
   relayers: z
@@ -226,18 +235,18 @@ const fileSchema = z.strictObject({
       admins: z
         .array(name)
         .default([...CHAINS.local.settings.admins])
-        .describe("accounts and contracts that may submit adminmodule proposals, by name or address"),
+        .describe("names or addresses of the accounts and contracts that may submit adminmodule proposals"),
       built_in_contracts: z
         .boolean()
         .default(true)
         .describe(
-          "whether the chain includes the contracts icq-consumer, echo, rate-limiter and gas-burner, which get the first code ids",
+          "if true, the chain includes the contracts icq-consumer, echo, rate-limiter and gas-burner, which get the first code ids",
         ),
       more_clients: z
         .array(
           z.strictObject({
             trusting_period: durationField(1_000).describe(
-              "time after which the client expires if it is not updated",
+              "time after which the light client expires unless it is updated",
             ),
           }),
         )
@@ -250,7 +259,9 @@ const fileSchema = z.strictObject({
       first_query: z
         .boolean()
         .default(true)
-        .describe("whether query 1 exists, by which icq-consumer reads alice's remote-chain balance"),
+        .describe(
+          "if true, the chain starts with query 1, a KV query of the contract icq-consumer for alice's balance on the remote chain",
+        ),
     })
     .prefault({})
     .describe("the local chain, which hosts the interchain queries and the contracts"),

@@ -23,7 +23,7 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // Use no logger: nothing worth logging happens in a short command, and the logger's library takes long to load.
+      // Use no logger, because a short command has nothing to log and the logger's library takes long to load.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -39,7 +39,7 @@ export async function withChain<T>(
 
 /**
  * Raises V8's threshold for optimizing WebAssembly about 50 times. By default, V8 optimizes the HTTP client's huge parser in the
- * background after two responses, which takes 80 ms of CPU time and delays process exit.
+ * background after two responses. The optimization takes 80 ms of CPU time and delays the end of the process.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
@@ -57,7 +57,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** Advice to print if the module is absent from the chain. */
+  /** Advice that is added to errors if the chain does not include the module. */
   readonly ifAbsent: string;
 }
 

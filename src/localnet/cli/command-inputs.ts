@@ -9,7 +9,7 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Parses a command-line argument's text. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, such as "<denom> denomination", and a parser if the field's type does not determine the parser. */
+/** An argument's name and help, such as "<denom> denomination". Includes a parser if the parser cannot be chosen by the field's type. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
 /** Names and help for arguments, keyed by the name or path of the field that the argument sets. */
@@ -37,7 +37,7 @@ export interface Inputs {
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /** Options, keyed by the message field that the option sets, or by a text that starts with a dash if it sets no field. */
+  /** Options, keyed by the message field that each option sets. The key of an option that sets no field starts with a dash. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
@@ -139,7 +139,7 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
 /** Names of fields that contain bech32 addresses. */
 const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
 
-/** Returns the parser for a field's type, or undefined if the field takes the text unchanged. */
+/** Returns the parser for a field's type, or undefined if the text is used unchanged. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;

@@ -9,12 +9,12 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Maximum size of a code file in bytes, which avoids reading a huge file given by mistake. */
+/** Maximum size of a code file in bytes. The limit prevents the command from reading a huge file that was given by mistake. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** Why the code fails the check, in the deployed chain's wording, or undefined if the code passes. */
+  /** The reason why the code fails the check, in the deployed chain's words, or undefined if the code passes the check. */
   readonly problem: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Inspection {
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why instantiation would fail although the chain would store the code, or undefined if instantiation is possible. */
+  /** The reason why the code could be stored but not instantiated, or undefined if the code can be instantiated. */
   readonly instantiation: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function readContract(file: string): Uint8Array {
   throw new CliError(EXIT.badConfig, `${file}: the chain would reject this code: ${problem ?? "no module"}`);
 }
 
-/** Reads a contract's code file. Throws `CliError` if the file is absent, unreadable or too large. */
+/** Reads a contract's code file. Throws `CliError` if the file does not exist, cannot be read or is too large. */
 export function readCode(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it exceeds ${MAX_FILE_BYTES} bytes`);

@@ -17,7 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Creates a command for a running localnet, whose help lists the options shared by such commands before its own options. */
+/** Creates a command that controls a running localnet. The command's help lists the options shared by all such commands first. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -26,7 +26,7 @@ export function withLocalnetOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
-/** Deadline for a control API request, long enough to make all requested blocks. */
+/** Deadline for a request to the control API. The deadline is long enough for the localnet to make all requested blocks. */
 const DEADLINE_MS = 120_000;
 
 /** Sends a request to the control API: a GET, or a POST with the token if there is a body. Throws `CliError`. */
@@ -92,7 +92,7 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(
       localnetCommand("rate")
-        .description("make time pass faster or slower")
+        .description("make the chains' time pass faster or slower")
         .argument(
           "<factor>",
           "how many chain seconds pass per second on this machine; 0 stops the time, 1 is normal",
@@ -170,7 +170,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
   });
 }
 
-/** `relaywatch localnet faucet`: sends coins to an address, whose prefix selects the chain. */
+/** `relaywatch localnet faucet`: sends coins to an address. The address prefix determines the chain. */
 export function faucetCommand(context: CliContext): Command {
   const command = localnetCommand()
     .argument("<address>", "account that receives the coins; its prefix selects the chain", parseRecipient)

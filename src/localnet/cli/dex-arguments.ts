@@ -17,7 +17,7 @@ export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
 
-/** Parses a tick index. A negative index must be in brackets, "[-5]", to distinguish it from an option. */
+/** Parses a tick index. A negative index must be in brackets, such as "[-5]", because it would otherwise be parsed as an option. */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
   return quoting(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
@@ -39,7 +39,7 @@ export function parseFees(text: string): bigint[] {
   return text.split(",").map(parseFee);
 }
 
-/** Parses a boolean as Go does, e.g. true, false, t, f, 1 or 0. */
+/** Parses a boolean in one of Go's notations, e.g. true, false, t, f, 1 or 0. */
 export function parseBoolean(text: string): boolean {
   return quoting(text, () => parseGoBool(text));
 }
@@ -54,7 +54,7 @@ export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
 
-/** Parses swap routes, such as "A,B;A,C,B": semicolons separate routes, and commas separate a route's denominations. */
+/** Parses swap routes, such as "A,B;A,C,B". Semicolons separate the routes, and commas separate the denominations in a route. */
 export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
@@ -73,7 +73,7 @@ export function parseExpiration(text: string): Timestamp {
   const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${time}`;
   const epochMs = Date.parse(`${iso}Z`);
-  // Date.parse accepts February 30 and hour 24, and rolls over to the next day.
+  // Date.parse accepts dates such as February 30 and hour 24, and rolls them over to the next day.
   if (!Number.isNaN(epochMs) && new Date(epochMs).toISOString().startsWith(iso)) {
     return { seconds: BigInt(epochMs) / 1000n, nanos: 0 };
   }

@@ -17,7 +17,7 @@ export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
 /** Gas profile options of the commands that call contracts. */
 export interface ProfileOptions {
-  /** File to which the command writes the profile. If undefined, the command makes no profile. */
+  /** File to which the command writes the profile. If undefined, no profile is created. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;
@@ -32,7 +32,7 @@ export interface GasReports {
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns text that lists the failed Wasm calls and their call stacks, or empty text if the stacks are unknown. */
+  /** Returns a text that lists the failed Wasm calls with their call stacks. Returns an empty string if the call stacks are unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,

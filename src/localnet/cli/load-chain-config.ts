@@ -15,7 +15,7 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Maximum size of a code file in bytes, which avoids reading a huge file given by mistake. */
+/** Maximum size of a code file in bytes. The limit prevents the program from reading a huge file that was given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
@@ -227,7 +227,7 @@ function asObject(value: JsonValue | undefined): JsonObject {
   return isRecord(value) ? value : {};
 }
 
-/** Converts YAML values to JSON. Values that JSON lacks, such as infinity, become null. */
+/** Converts YAML values to JSON. Values that JSON cannot represent, such as infinity, become null. */
 function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
   const parsed: JsonObject = JSON.parse(JSON.stringify(value));
   return parsed;

@@ -18,7 +18,10 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Maximum size of a genesis document in bytes, far above any localnet export. Avoids reading a huge file given by mistake. */
+/**
+ * Maximum size of a genesis document in bytes, which is far above any localnet export. The limit prevents the command from reading
+ * a huge file that was given by mistake.
+ */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;

@@ -306,7 +306,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** Amount to leave in the account for the next fee, in the base unit, more than any transaction's fee. */
+/** Amount that stays in the account for the next fee, in the base unit. The amount is more than any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {
@@ -314,7 +314,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   const { address } = accountNamed(CHAINS.local, "relayer");
   const before = await balanceOf(stage, address);
   await drain(stage, before - FEE_ROOM);
-  // Leave coins for the second transaction's fee, which is about the same as the first transaction's fee.
+  // Keep enough coins for the second transaction's fee, which is about as high as the first transaction's fee.
   const rest = await balanceOf(stage, address);
   await drain(stage, rest - (FEE_ROOM - rest));
   const left = await balanceOf(stage, address);

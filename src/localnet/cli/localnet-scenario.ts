@@ -57,7 +57,7 @@ interface OverQuota {
   readonly signal: AbortSignal;
   /** Base URL of the REST API on `local-1`. */
   readonly rest: string;
-  /** The `--port-offset` option that selects this localnet, with a leading space, or empty text for the default localnet. */
+  /** The `--port-offset` option that selects this localnet, with a leading space, or empty for the default localnet. */
   readonly portOption: string;
   /** If true, the contract that limits transfers stays active after the scenario. */
   readonly keep: boolean;
@@ -310,7 +310,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers, through a proposal by `operator`; an empty `address` removes the limit. */
+/** Sets the contract that limits transfers, with a proposal by `operator`. An empty `address` removes the limit. */
 export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
   return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -319,7 +319,7 @@ export async function setLimiter(chain: ScenarioChain, address: string): Promise
   });
 }
 
-/** Executes a message with the chain's authority as signer, through a proposal by `operator`. */
+/** Executes a message with the chain's authority as the signer, with a proposal by `operator`. */
 export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {

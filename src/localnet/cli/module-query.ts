@@ -23,7 +23,10 @@ export interface QueryGroup {
 
 /** A query's inputs, and the table layout for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** Table columns. If absent, params print as one row each, and other responses as YAML. `path` defaults to the response's first field. */
+  /**
+   * Table columns. If undefined, parameters are printed as one row each, and any other response is printed as YAML. `path` defaults
+   * to the response's first field.
+   */
   readonly columns?: ColumnWords;
   /** If true, the command prints parameters as YAML instead of one row per parameter. */
   readonly isYaml?: true;
@@ -37,7 +40,8 @@ export interface Query extends QueryMore {
 }
 
 /**
- * Describes a query, whose request type determines the arguments and pagination options. If `more` is a string, it is `columns`.
+ * Describes a query. The request type determines the arguments and the pagination options. If `more` is a string, it contains the
+ * `columns`.
  */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };

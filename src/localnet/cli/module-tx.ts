@@ -82,7 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message whose signer field is still empty; `encode` later sets the signing account's address. */
+/** A message whose signer field is still empty. `encode` later sets this field to the signing account's address. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -94,7 +94,7 @@ function signed({ type, fields, signer, more }: ReadyMessage, { chainName }: TxO
   const { encode = (json: JsonObject) => messageFromJson(type, json, chainName), prints, sending } = more;
   return {
     typeUrl: toChainTypeUrl(`/${type}`, chainName),
-    // A signer field whose name starts with "validator" takes the account's operator address.
+    // If the signer field's name starts with "validator", set the field to the account's operator address.
     encode: (sender) =>
       encode({ ...fields, [signer]: signer.startsWith("validator") ? operatorOf(sender) : sender }),
     ...(prints === undefined ? {} : { response: printedResponse(type, prints) }),

@@ -55,13 +55,13 @@ async function fetchResponse(
 ): Promise<JsonValue> {
   const encoded = messageFromJson(requestType, request);
   const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
-  // The deployed chain numbers the fields of some messages differently than the specification, as do local chains with its profile.
+  // The deployed chain and local chains with its profile number the fields of some messages differently than the specification.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
 }
 
-/** Maximum number of denominations in a table whose metadata the command reads to show display units. */
+/** Maximum number of denominations per table for which the command reads metadata to show display units. */
 const MAX_UNITS = 100;
 
 function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
@@ -73,7 +73,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/** Adds a column that shows coins in display units, if the chain's denomination metadata defines any. */
+/** Adds a column that shows coins in display units, unless the chain's metadata defines no display units for these coins. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;

@@ -42,7 +42,7 @@ interface Sending {
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** How to print the message's response; if undefined, the command doesn't print the response. */
+  /** Format of the message's response. If undefined, the command does not print the response. */
   readonly response?: {
     /** Type name of the response, with the canonical chain name. */
     readonly type: string;
@@ -122,7 +122,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Returns the response to the message, or undefined if the transaction failed or the response is absent or cannot be decoded. */
+/** Returns the response to the message. Returns undefined if the transaction failed, or if the response is missing or cannot be decoded. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -133,7 +133,7 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // The transaction is already in a block, so don't fail: the command prints the outcome without the response.
+    // The transaction is already in a block, so do not fail. The command prints the outcome without the response.
     return undefined;
   }
 }
@@ -156,7 +156,7 @@ async function simulateMessage(
 /** Protobuf tag of a length-delimited field 1: (1 << 3) | 2. */
 const FIRST_FIELD_TAG = 10;
 
-/** Gas for the fee payment, which uses about 26,800 gas and which a simulation skips. */
+/** Gas for the fee payment. A payment uses about 26,800 gas, but a simulation skips the payment. */
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
@@ -176,7 +176,7 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // The transaction exceeded the node's time limit, and would again, so don't rerun it for a profile or call stacks.
+  // The transaction exceeded the node's time limit. A rerun for a profile or call stacks would exceed the limit, too.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // For a dry run, save the profile despite the error, because the profile shows the failure.
@@ -290,7 +290,10 @@ function refused(
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
-/** Throws a `CliError` if no option selects an account. Called before the first request to the chain, so that users don't wait. */
+/**
+ * Throws a `CliError` if no option selects an account. The check runs before the first request to the chain, so that users see the
+ * error immediately.
+ */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -307,7 +310,7 @@ function openAccount(options: AccountOptions, chainId: string): Promise<txSigner
   return openOwnKey(options, addressPrefix);
 }
 
-/** Opens the user's own signing key, which may sign on any chain, unlike a public test account's key. */
+/** Opens the user's signing key. Unlike the key of a public test account, this key may sign on any chain. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSigner.Signer> {
   const { from, keyringBackend: backend, signer } = options;
   if (signer !== undefined)
@@ -323,7 +326,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSi
   }
 }
 
-/** Deadline for an external signer, which leaves time to confirm the transaction on a hardware wallet. */
+/** Deadline for an external signer. The deadline leaves enough time to confirm the transaction on a hardware wallet. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -356,7 +359,10 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Creates a public test account's signer. Accepts only localnet chains, because elsewhere anyone could spend the account's coins. */
+/**
+ * Creates a public test account's signer. Accepts only localnet chains, because on any other chain, anyone could spend the
+ * account's coins.
+ */
 function openTestAccount(name: string, chainId: string): Promise<txSigner.Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

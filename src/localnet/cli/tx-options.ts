@@ -8,7 +8,7 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. If absent or "auto", the limit is `gasAdjustment` times the sum of the simulated gas and the fee payment's gas. */
+  /** Gas limit. If undefined or "auto", the limit is `gasAdjustment` times the sum of the simulated gas and the fee payment's gas. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
@@ -166,7 +166,7 @@ function parsePositive(text: string): Dec18 {
     const value = parseDec18(text);
     if (value > 0n) return value;
   } catch {
-    // Text that is not a decimal gets the same error as a decimal that is not above 0.
+    // A text that is not a decimal causes the same error as a decimal that is not above 0.
   }
   throw new InvalidArgumentError(`expected a decimal above 0, e.g. ${formatDec18(parseDec18("1.3"))}`);
 }

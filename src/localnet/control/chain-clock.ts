@@ -29,8 +29,9 @@ export function createChainClock(machine: Clock) {
     /** Returns the number of chain seconds per machine second. At rate 0, chain time does not advance. */
     rate: () => anchor.rate,
     /**
-     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years
-     * ahead of the machine's, or before the chains' current time, because no block may be earlier than the previous block.
+     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years ahead
+     * of the machine's time. Also throws this error if the time is before the chains' current time, because no block may be earlier
+     * than the previous block.
      */
     set: (timeMs: number) => {
       const presentMs = nowMs();
@@ -45,9 +46,9 @@ export function createChainClock(machine: Clock) {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
-    /** Returns how far the chains' time is ahead of the machine's time, in ms; a negative value means behind. */
+    /** Returns the difference between the chains' time and the machine's time, in ms. Positive if the chains' time is ahead. */
     aheadMs: () => nowMs() - machine.nowMs(),
-    /** After a revert, sets the chains' time as far ahead of the machine's time as it was at the snapshot. */
+    /** After a revert, sets the chains' time so that its difference to the machine's time is the same as at the snapshot. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
     /** After a restart, advances the clock to a chain's last block time if the clock shows an earlier time. */
     continueFrom: (blockTimeMs: number) => {
@@ -78,11 +79,11 @@ export async function mineBlocks(
     // Stop the clock, so that only `everyMs` separates the times of consecutive blocks.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Without an interval, the clock keeps running, and setting it to a time just read would fail because that time has passed.
+      // Set the clock only if there is an interval. Otherwise, the clock is running, and a time that was just read is already in the past.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);
-      // Let the IBC relayer run between blocks, because it keeps the light clients from expiring.
+      // Let the IBC relayer run between blocks, so that it can update the light clients before they expire.
       await setImmediate();
     }
   } finally {

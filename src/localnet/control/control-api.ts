@@ -42,7 +42,7 @@ const chainCommand = (name: string, summary: string, reply: z.ZodType, body?: z.
 export const CHAIN_API = {
   chains: getJson(
     "/chains",
-    "the chains with their heights and validators",
+    "both chains with their heights and validators",
     z.strictObject({ chains: z.array(chain) }),
   ),
   halt: chainCommand("halt", "stops making blocks", z.strictObject({ halted: z.literal(true) })),
@@ -55,19 +55,19 @@ export const CHAIN_API = {
   ),
   absent: chainCommand(
     "absent",
-    'makes exactly these validators stop signing: `{"validators": ["<address, 40 hex digits>"]}`',
+    'makes only the given validators stop signing: `{"validators": ["<address, 40 hex digits>"]}`',
     z.strictObject({ absent: z.array(address) }),
     z.object({ validators: z.array(address) }),
   ),
   doubleSign: chainCommand(
     "double-sign",
-    'reports the validator for signing the last block twice, as evidence in the next block: `{"validator": "<address>"}`',
+    'puts evidence of a double sign into the next block: the validator signed the last block twice: `{"validator": "<address>"}`',
     z.strictObject({ accused: address }),
     z.object({ validator: address }),
   ),
   validators: chainCommand(
     "validators",
-    'sets the power of a validator: a test validator by its index (`{"index": 4, "power": "10"}`), or the validator with a key by the seed (`{"seed": "<64 hex digits>", "power": "10"}`). Power 0 removes the validator',
+    'sets the voting power of a test validator, selected by its index (`{"index": 4, "power": "10"}`), or of the validator whose key has the given seed (`{"seed": "<64 hex digits>", "power": "10"}`). Power 0 removes the validator',
     z.strictObject({ address }),
     z.object({ power: digits, index: z.int().optional(), seed: z.string().optional() }),
   ),
@@ -77,7 +77,11 @@ export const CHAIN_API = {
     z.strictObject({ hash: z.string(), amount: z.string() }),
     z.object({ address: z.string(), amount: digits }),
   ),
-  time: getJson("/time", "the chains' time, and how fast it runs", z.strictObject(times)),
+  time: getJson(
+    "/time",
+    "the chains' current time, and its rate relative to real time",
+    z.strictObject(times),
+  ),
   setTime: command(
     "/time",
     'moves the time: `{"add": "21d"}`, `{"set": "2027-01-31T23:59:00Z"}` or `{"rate": 86400}`',
@@ -86,7 +90,7 @@ export const CHAIN_API = {
   ),
   mine: command(
     "/blocks",
-    'makes blocks on both chains and moves the time by the interval before each: `{"count": 3, "interval": "6s"}`',
+    'makes blocks on both chains, and moves the time forward by the interval before each block: `{"count": 3, "interval": "6s"}`',
     z.strictObject({ ...times, chains: z.array(chain) }),
     z.object({ count, interval: z.string().optional() }),
   ),
@@ -98,5 +102,5 @@ export const CHAIN_API = {
 
 export const LOCALNET_METRICS_ROUTE = getText(
   "/metrics",
-  "[metrics](metrics.md#ibc-relayer-and-traffic-of-a-localnet) for the IBC relayer and the traffic",
+  "[metrics](metrics.md#ibc-relayer-and-traffic-of-a-localnet) of the IBC relayer and the simulated traffic",
 );

@@ -23,7 +23,7 @@ export interface ControlledChain {
   readonly ready: Promise<RunningNode>;
 }
 
-/** Thrown for an invalid request body; the response has the error code `bad-order`. */
+/** Thrown for an invalid request body. The response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
 /** Maximum number of blocks per request. The limit keeps a request short, because a chain makes its manual blocks without pauses. */
@@ -158,7 +158,7 @@ async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody>
   };
 }
 
-/** Responds with 400 to an invalid body and with 409 if the chain rejects the command. Other errors are bugs and propagate. */
+/** Responds with 400 to an invalid body, and with 409 if the chain rejects the command. Any other error is a bug and is rethrown. */
 async function reply(run: () => CommandResult): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
@@ -186,12 +186,12 @@ function readBody(request: RouteRequest): JsonField {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
     if (isRecord(value)) return new JsonField(value, "", error);
   } catch {
-    // Invalid JSON gets the same error as JSON that is not an object.
+    // Invalid JSON causes the same error as JSON that is not an object.
   }
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Returns the field's integer, which must be from `least` to `most`, or `least` if the field is absent. */
+/** Returns the field's integer, which must be between `least` and `most` (inclusive). Returns `least` if the field is missing. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -234,7 +234,7 @@ function wholeNumber(field: JsonField): bigint {
 }
 
 function addresses(field: JsonField): readonly Uint8Array[] {
-  // Require the field, because `elements` reads an absent field as an empty list, which would mark all validators as present.
+  // Require the field, because `elements` returns an empty list for a missing field, which would mark all validators as present.
   const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);

@@ -82,7 +82,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Creates the fault control of a sidecar in another process on this machine, which it reaches through that process's control API. */
+/** Creates the fault control of a sidecar in another process on this machine. Requests are sent to the control API of that process. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };
@@ -139,12 +139,12 @@ const faultList = z.strictObject({
 export const FAULT_API = {
   list: about.getJson(
     "/faults",
-    "all faults with their effects; `until` is null if no end is set",
+    "all faults with their effects. `until` is null if a fault has no end time",
     faultList,
   ),
   switch: about.postJson(
     "/faults/:name",
-    'switches a fault: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
+    'switches a fault on or off: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
     faultList,
     {
       body: z.object({ on: z.boolean(), for: z.string().optional() }),

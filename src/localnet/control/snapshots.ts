@@ -16,20 +16,20 @@ interface LocalnetSnapshot {
   readonly id: number;
   /** The later of both chains' block times at the snapshot, in ISO 8601 format. */
   readonly time: string;
-  /** The height of each chain at the snapshot, by chain id. */
+  /** The height of each chain at the snapshot, keyed by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
 /** Takes, lists and removes snapshots of both chains, and reverts the chains to them. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots. The number is limited because the chains can't prune state that a snapshot needs. */
+/** Maximum number of snapshots. The number is limited, because the chains cannot prune state that a snapshot needs. */
 const MAX_SNAPSHOTS = 20;
 
 /** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
 const MAX_REMEMBERED = 10_000;
 
-/** File that exists only during a revert. Its JSON object contains each chain's target height, keyed by chain id. */
+/** File that exists only during a revert. The file contains a JSON object with each chain's target height, keyed by chain id. */
 const REVERT_FILE = "revert.json";
 
 /**
@@ -45,7 +45,8 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // Skip snapshots that only one chain has, e.g. because the process ended while taking them or the other chain pruned the block.
+    // Skip snapshots that exist on only one chain, e.g. because the process ended while taking the snapshot or because the other
+    // chain pruned the block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -124,7 +125,7 @@ export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // An incomplete file means that no chain was reverted yet, because a revert starts only after writing the complete file.
+  // If the file is incomplete, no chain has been reverted yet, because the file is written completely before the revert starts.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

@@ -26,7 +26,10 @@ export interface ChoosingGenesis {
   readonly appState: JsonObject;
 }
 
-/** Returns the optional modules if the genesis names one, has binary contracts or profile `deployed`, or if the saved state has one. */
+/**
+ * Returns the optional modules if the genesis or the saved state contains one of them, or if the genesis has binary contracts or
+ * the profile `deployed`.
+ */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -55,8 +58,8 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 }
 
 /**
- * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. If the settings
- * have `params`, missing params get the module's default values, which are read from the application that `createApp` creates
+ * Applies a chain's module settings to its genesis state. Objects are merged. Any other value is replaced. If the settings have
+ * `params`, missing params get the module's default values. The defaults are read from the application that `createApp` creates
  * with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {

@@ -32,20 +32,20 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time of both chains, and time of the local chain's header that the remote chain's light client trusts. */
+  /** Genesis time of both chains. The local chain's header that the remote chain's light client trusts has the same time. */
   readonly timeNs: bigint;
-  /** Voting powers of the genesis validators, of which there must be at least one. */
+  /** Voting powers of the genesis validators. There must be at least one validator. */
   readonly validatorPowers: readonly bigint[];
-  /** The chains to create, by default the default localnet's chains. */
+  /** The chains to create. Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
   /** Genesis transactions that create the validators, if the chain's settings request them. */
   readonly genesisTxs?: readonly JsonValue[];
-  /** Profile for a new chain, by default `specification`. An existing chain must already have this profile. */
+  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
   /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts to add to the local chain, whose code ids follow those of the scenario's contracts. */
+  /** Contracts to add to the local chain. The code ids of the added contracts follow the code ids of the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
   /** Called for each contract in `contracts` with its code id and address, while the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
@@ -71,7 +71,10 @@ const CLIENT_SETTINGS = {
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** Predicted properties of the local chain, from which the remote chain's light client is created before the local chain starts. */
+/**
+ * Predicted properties of the local chain. The predictions are needed to create the remote chain's light client before the local
+ * chain starts.
+ */
 interface FutureLocalChain {
   readonly powers: readonly bigint[];
   readonly emptyAppHash: Uint8Array;
@@ -179,7 +182,10 @@ function withScenario(
   }
 }
 
-/** Appends the traffic contract's code and the options' contracts last, so that the scenario's contracts keep their addresses. */
+/**
+ * Appends the code of the traffic contract and the contracts in the options last, so that the addresses of the scenario's contracts
+ * do not change.
+ */
 function toJson(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
@@ -194,7 +200,10 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Adds the `dex-demo` scenario's state, and replaces all balances with the scenario's, which include additional denominations. */
+/**
+ * Adds the state of the scenario `dex-demo`, and replaces all balances with the scenario's balances, which include additional
+ * denominations.
+ */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -291,8 +300,8 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
 
 /**
  * Adds the validators to the staking state, each with a delegation from its operator. The accounts in `settings.operators` operate
- * the first validators, and accounts without keys operate all other validators. The tokens are new coins in the not-bonded pool,
- * because all validators bond when the chain starts.
+ * the first validators, and accounts without keys operate all other validators. The tokens are new coins in the pool for unbonded
+ * tokens, because the validators bond only when the chain starts.
  */
 function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {

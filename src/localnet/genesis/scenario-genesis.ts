@@ -93,7 +93,10 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Bob's limit orders, as tuples of token to sell, token to buy, tick index (in to out), amount in whole coins, and order type. */
+/**
+ * Bob's limit orders, as tuples of token to sell, token to buy, tick index (from token sold to token bought), amount in whole
+ * coins, and order type.
+ */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],

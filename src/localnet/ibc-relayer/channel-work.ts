@@ -17,8 +17,8 @@ export interface BothEnds {
 }
 
 /**
- * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. Because the
- * steps depend only on both chains' state, a restarted IBC relayer continues an unfinished handshake.
+ * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and that this chain has not executed yet.
+ * Because the steps depend only on both chains' state, a restarted IBC relayer continues an unfinished handshake.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -68,7 +68,10 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns true if both ends use the transfer port. One end is not enough, because a contract may connect its own port to this port. */
+/**
+ * Returns true if both ends use the transfer port. Both ends must be checked, because a contract can open a channel from its own
+ * port to the transfer port.
+ */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

@@ -20,9 +20,9 @@ export interface Target {
 
 /** Maximum number of messages per transaction. A message that receives a packet takes about 220,000 gas and 2 kB. */
 const MAX_MESSAGES = 100;
-/** Maximum total size of the messages in a transaction, in bytes, below the 1 MiB limit of CometBFT's mempool. */
+/** Maximum total size of the messages in a transaction, in bytes. The value is below the 1 MiB limit of CometBFT's mempool. */
 const MAX_BYTES = 600_000;
-/** Gas that a transaction uses to pay its fee, added to the simulated gas because a simulation pays no fee. */
+/** Gas that a transaction uses to pay its fee. This gas is added to the simulated gas, because a simulation pays no fee. */
 const FEE_GAS = 30_000n;
 
 interface Load {
@@ -133,7 +133,7 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
       return undefined;
     case "failed":
     case "refused":
-      // Treat ibc-go's ErrRedundantTx as success: another relayer has already relayed all packets in the transaction.
+      // Treat ibc-go's ErrRedundantTx as success, because another relayer has already relayed all packets in the transaction.
       return confirmation.codespace === "channel" && confirmation.code === 22
         ? undefined
         : { failedMessage: failedMessageIndex(confirmation.log), log: confirmation.log };
@@ -150,10 +150,10 @@ export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: Abor
 
 /**
  * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
- * the client, and an expired client makes its connection unusable. Doesn't query a client before the next update may be due.
+ * the client, and a connection becomes unusable if its client expires. A client is not queried before its next update can be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** Header time of the other chain from which a chain's client may need an update again, by chain. */
+  /** For each chain, the header time of the other chain at which the chain's client may need its next update. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -198,7 +198,10 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected messages, so that they don't delay other messages. Each cycle calls `retain` to discard old entries. */
+/**
+ * Delays retries of rejected messages, so that rejected messages do not delay other messages. Each cycle calls `retain` to discard
+ * old entries.
+ */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {

@@ -11,7 +11,7 @@ type IbcRelayerErrorFacts =
   /** A transaction failed, but no single packet or channel message caused the failure. */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
-/** Thrown to end a cycle of the IBC relayer, which starts the next cycle after a backoff. */
+/** Thrown to end a cycle of the IBC relayer. The relayer starts the next cycle after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**

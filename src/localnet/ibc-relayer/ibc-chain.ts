@@ -7,7 +7,7 @@ import { type ChannelView, createIbcReads, type IbcReads } from "./ibc-reads.ts"
 import { createPacketFinder, type PacketFinder } from "./packet-finder.ts";
 import type { Moment } from "./work.ts";
 
-/** One of the two chains between which the IBC relayer relays packets, with its clients and its transaction sender. */
+/** One of the two chains between which the IBC relayer relays packets, with its RPC clients and its transaction sender. */
 export interface IbcChain {
   readonly chainId: string;
   /** Id of the connection to the other chain. The IBC relayer serves only this connection's channels. */

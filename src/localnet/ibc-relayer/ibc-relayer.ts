@@ -39,7 +39,7 @@ const POLL_MS = 200;
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain, with the retry backoff and the counters of the IBC relayer's messages to this chain. */
+/** A chain, with the retry backoff and the counters for the IBC relayer's messages to this chain. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -47,7 +47,7 @@ interface Side {
   snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
-  /** When the IBC relayer first saw the oldest pending packets, keyed by packet name. */
+  /** Time at which the IBC relayer first saw each of the oldest pending packets, in wall-clock ms, keyed by packet name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
@@ -245,7 +245,7 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 
 /**
  * Waits until either chain's height differs from `seen`, for at least {@link POLL_MS} and at most {@link IDLE_MS}. The minimum
- * keeps polling slow while a chain has too few blocks to prove any state.
+ * prevents fast polling while a chain has too few blocks to prove any state.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -28,12 +28,12 @@ const METRICS: StatusMetrics<Seen> = {
     read: ({ status, nowMs }) => oneOf(IBC_RELAYER_STATES, ibcRelayerHealth(status, nowMs).state),
   },
   relaywatch_ibc_relayer_last_cycle_timestamp_seconds: {
-    help: "Time at which the last successful cycle ended. Absent before the first successful cycle.",
+    help: "Time at which the IBC relayer's last successful cycle ended. Absent before the first successful cycle.",
     read: ({ status: { lastCycleMs } }) => seconds(lastCycleMs),
   },
   relaywatch_ibc_relayer_failed_cycles_total: {
     type: "counter",
-    help: "Failed cycles by reason: node (no valid response), light-client (cannot be updated), transaction (had no effect), read (a value or its proof could not be read), deadline (took too long), other.",
+    help: "Failed cycles of the IBC relayer by reason: node (no valid response), light-client (cannot be updated), transaction (had no effect), read (a value or its proof could not be read), deadline (took too long), or other.",
     by: ["reason"],
     read: ({ status: { failures } }) => CYCLE_FAILURES.map((reason) => [reason, failures[reason]]),
   },
@@ -51,10 +51,13 @@ const METRICS: StatusMetrics<Seen> = {
   ),
   relaywatch_ibc_relayer_refused_messages_total: {
     type: "counter",
-    ...perChain("Messages that a chain rejected. Each is retried later.", ({ refusals }) => refusals),
+    ...perChain(
+      "Messages that a chain rejected. The IBC relayer retries each rejected message later.",
+      ({ refusals }) => refusals,
+    ),
   },
   relaywatch_ibc_relayer_pending_packets: perChain(
-    "Packets sent by a chain that has not received their acknowledgements yet.",
+    "Packets sent by a chain that has not received the packets' acknowledgements yet.",
     ({ pending }) => pending,
   ),
   relaywatch_ibc_relayer_oldest_pending_timestamp_seconds: perChain(

@@ -4,7 +4,7 @@ import { fromHex } from "../../platform/base/bytes.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Finds a chain's packets in its block events, because the state contains only their hashes. */
+/** Finds a chain's packets in its events, because the chain's state contains only hashes of the packets. */
 export type PacketFinder = ReturnType<typeof createPacketFinder>;
 
 /** The packets to find, by event type, channel end and sequences. The end is the sender or the receiver, depending on the type. */
@@ -17,9 +17,12 @@ interface PacketSearch {
 /** Maximum number of cached packets. The relayer may need a packet twice, first to deliver it and later to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Maximum number of result pages that a search reads, from the first missing packet on. A later cycle searches for the rest. */
+/**
+ * Maximum number of result pages that a search reads, starting with the first missing packet. A later cycle searches for the
+ * remaining packets.
+ */
 const MAX_PAGES = 10;
-/** Maximum number of searches in a call of `find`, each of which starts from another missing packet. */
+/** Maximum number of searches per call of `find`. Each search starts with a different missing packet. */
 const MAX_SEARCHES = 10;
 
 /** CometBFT's search methods, whose response types declare only the fields that the packet finder reads. */
@@ -54,7 +57,10 @@ export function createPacketFinder(comet: BlockSearches) {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Failed searches per packet. Packets with fewer failed searches go first, so that pruned packets don't delay other packets. */
+  /**
+   * Number of failed searches for each packet. Packets with fewer failed searches are searched first, so that pruned packets do not
+   * delay other packets.
+   */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
@@ -93,8 +99,8 @@ export function createPacketFinder(comet: BlockSearches) {
       misses.clear();
     },
     /**
-     * Returns the wanted packets by sequence: packets that a channel end sent, or packets that it received and acknowledged. Omits
-     * packets that the node has pruned. Rejects with `ClientError`.
+     * Returns the wanted packets, keyed by sequence. The packets are either packets that a channel end sent, or packets that it
+     * received and acknowledged. Omits packets that the node has pruned. Rejects with `ClientError`.
      */
     find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;
@@ -166,7 +172,10 @@ export interface PacketRecord {
   readonly acknowledgement: Uint8Array;
 }
 
-/** Events that contain a complete packet: emitted by the sender's chain, or by the receiver's chain with the acknowledgement. */
+/**
+ * Types of events that contain a complete packet. The first is emitted by the sender's chain, and the second is emitted with the
+ * acknowledgement by the receiver's chain.
+ */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
 /** Reads the packets from events of one type. Skips incomplete events, because contracts can emit arbitrary events. */

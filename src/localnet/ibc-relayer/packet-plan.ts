@@ -73,7 +73,7 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** The destination's view of a channel's pending packets, by packet sequence. */
+/** The state of a channel's pending packets on the destination chain. Packets are identified by sequence. */
 interface PacketState {
   /** Packets that the destination has not received in its latest state. */
   readonly missing: readonly bigint[];
@@ -92,7 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Also check the latest state, because packets may have been relayed since the proof height, and nodes reject redundant messages.
+  // Check the latest state too, because nodes reject redundant messages, and packets may have been relayed since the proof height.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -181,13 +181,13 @@ export interface Destination {
   readonly nextReceive: bigint;
 }
 
-/** What to do with a packet that its destination has not received: relay it, prove a timeout, or wait for the next cycle. */
+/** Action for a packet that its destination has not received: relay the packet, prove a timeout, or wait for the next cycle. */
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
- * at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the header must be at or
- * after the timeout.
+ * Returns the action for a packet that its destination has not received. `isProvenMissing` is true if the packet was also missing
+ * at the proof height. Once the timeout has passed, the destination rejects the packet. To time out the packet, the header must be
+ * at or after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -202,7 +202,7 @@ export function packetAction(
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** Returns true if a block has reached the packet's timeout height or time, either of which may be 0 for no timeout. */
+/** Returns true if a block has reached the packet's timeout height or timeout time. A value of 0 means no timeout. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -243,7 +243,10 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** Returns the work that times out a packet. Its message proves that the destination did not receive the packet before the timeout. */
+/**
+ * Returns the work that times out a packet. The work's message proves that the destination did not receive the packet before the
+ * timeout.
+ */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",

@@ -10,11 +10,11 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { WorkKind } from "./work.ts";
 import { enumName } from "../../platform/base/text.ts";
 
-/** The IBC relayer's status for the API and the metrics: past cycles, and the packets of both chains. */
+/** The IBC relayer's status for the API and the metrics: the results of past cycles, and the packets of both chains. */
 export interface IbcRelayerStatus {
-  /** When the last successful cycle ended, in wall-clock ms, or undefined before the first successful cycle. */
+  /** Time at which the last successful cycle ended, in wall-clock ms, or undefined before the first successful cycle. */
   readonly lastCycleMs: number | undefined;
-  /** Why the last cycle failed, or undefined if the last cycle succeeded. */
+  /** The reason why the last cycle failed, or undefined if the last cycle succeeded. */
   readonly error: string | undefined;
   /** Number of failed cycles since startup, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
@@ -28,13 +28,16 @@ interface IbcChainStatus {
   readonly channels: readonly ChannelView[];
   /** Number of packets in flight, i.e. packets that this chain has sent and that are not yet acknowledged. */
   readonly pending: number;
-  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in flight. */
+  /** Time at which the IBC relayer first saw the oldest packet in flight, in wall-clock ms, or undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
   /** Number of pending packets that cannot be relayed, because the nodes have pruned the packet or its acknowledgement. */
   readonly unreadable: number;
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** When the IBC relayer last saw one of its messages in this chain's blocks, in wall-clock ms, or undefined if never. */
+  /**
+   * Time at which the IBC relayer last saw one of its messages in a block of this chain, in wall-clock ms, or undefined if it has
+   * not seen any.
+   */
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;
@@ -53,7 +56,10 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/** Returns the health state and its reason: failing on an error or without a cycle for 30 s, blocked by a packet that can't be relayed. */
+/**
+ * Returns the health state and the reason. The state is `failing` after an error or without a successful cycle for 30 s, and
+ * `blocked` if a packet cannot be relayed.
+ */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,
@@ -124,7 +130,7 @@ const statusView = jsonView<IbcRelayerStatus & ReturnType<typeof ibcRelayerHealt
 
 export const IBC_RELAYER_ROUTE = getJson(
   "/ibc-relayer",
-  "the IBC relayer's state, channels, packets in flight and delivered messages",
+  "the IBC relayer's state, its channels, packets in flight and delivered messages",
   statusView.schema,
 );
 

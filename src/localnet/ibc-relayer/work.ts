@@ -7,7 +7,7 @@ import { mapLimit } from "../../platform/base/waits.ts";
 import { IbcRelayerError } from "./errors.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Kinds of messages that the IBC relayer sends. Its status counts the messages of each kind. */
+/** Kinds of messages that the IBC relayer sends. The IBC relayer's status counts the messages of each kind. */
 export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as const;
 
 export type WorkKind = (typeof WORK_KINDS)[number];
@@ -23,7 +23,7 @@ export interface Work {
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** Values that a message needs besides its packet or channel: proofs, proof height and signer. */
+/** Values that a message needs in addition to its packet or channel: proofs, proof height and signer. */
 interface Proven {
   /** One encoded `MerkleProof` per path, in the order of the paths. */
   readonly proofs: readonly Uint8Array[];
@@ -60,7 +60,7 @@ export interface ProofPoint {
   readonly height: bigint;
 }
 
-/** Height and time of a block header; the time is in nanoseconds since the Unix epoch. */
+/** Height and time of a block header. The time is in nanoseconds since the Unix epoch. */
 export interface Moment extends ProofPoint {
   readonly timeNs: bigint;
 }

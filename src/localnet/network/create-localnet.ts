@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** Genesis options for a new chain, of which `scenario` and `contracts` apply only to the local chain. */
+/** Genesis options for a new chain. `scenario` and `contracts` apply only to the local chain. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
@@ -46,7 +46,7 @@ type NewChainOptions = Pick<
 export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Voting powers of the local chain's validators. If absent, the remote chain's genesis has no client for the local chain. */
+  /** Voting powers of the local chain's validators. If undefined, the remote chain's genesis has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
   /** Genesis document with which to start a new chain, e.g. an export. By default, the chain starts with the localnet's genesis. */
   readonly genesis?: GenesisDoc;
@@ -55,9 +55,9 @@ export interface LocalnetChainOptions extends NewChainOptions {
 export interface LocalnetOptions {
   /** Options for the chains that run in this process: both chains, or one while another process runs the other chain. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
-  /** Profiles of both chains, by default the default localnet's profiles. */
+  /** Profiles of both chains. Default: the profiles of the default localnet. */
   readonly profiles?: LocalnetChains;
-  /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains' state is in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. If undefined, the chains' state is in memory. */
   readonly home?: string;
   /** Number of recent blocks that a chain retains, or 0 to retain all blocks. If undefined, the node's default applies. */
   readonly keepBlocks?: number;
@@ -65,9 +65,9 @@ export interface LocalnetOptions {
   readonly blockTimeMs: number;
   /** RPC URL of a remote chain in another process, from which a new local chain reads a header and the genesis time. */
   readonly remoteRpcUrl: string;
-  /** Options for the local chain's price sidecar. If absent, the chain has no sidecar. */
+  /** Options for the local chain's price sidecar. If undefined, the chain has no sidecar. */
   readonly oracle?: OracleOptions;
-  /** Address and token of the control API. If absent, the localnet has no control API. */
+  /** Address and token of the control API. If undefined, the localnet has no control API. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
@@ -80,7 +80,7 @@ export interface LocalnetOptions {
 
 export interface LocalnetDeps {
   readonly clock: Clock;
-  /** The chains' clock, by default a new clock that starts at `clock`'s current time. */
+  /** The chains' clock. Default: a new clock that starts at the current time of `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
   /** Returns a chain's servers in addition to RPC and metrics, such as REST and gRPC. */
@@ -186,7 +186,10 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns the home's genesis or, in a new home, the options' genesis. Throws `NodeError` if the genesis has a different profile. */
+/**
+ * Returns the genesis stored in the home directory or, in a new home directory, the genesis in the options. Throws `NodeError` if
+ * the genesis has a different profile.
+ */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +204,10 @@ function existingGenesis(
   );
 }
 
-/** Creates the local chain's node. Only the first start reads from the remote chain, to create the genesis that the home stores. */
+/**
+ * Creates the local chain's node. The node reads from the remote chain only at its first start, in order to create the genesis
+ * document. Later starts use the stored document.
+ */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

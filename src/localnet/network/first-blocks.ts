@@ -91,7 +91,10 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/** The first block that proves state: nodes serve proofs from height 2 on, and block 3's header has height 2's state root. */
+/**
+ * The first block whose header can prove state. Nodes serve proofs from height 2 on, and the header of block 3 contains the state
+ * root of height 2.
+ */
 const FIRST_PROVING_BLOCK = 3n;
 
 /** Makes a new chain's blocks 1 to 3 without pauses, so that relayers can prove the chain's state immediately. */

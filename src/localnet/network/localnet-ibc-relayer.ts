@@ -18,11 +18,11 @@ import { IBC_RELAYER_ROUTE, ibcRelayerJson } from "../ibc-relayer/status.ts";
 import * as localnet from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
-/** Maximum gas price that the IBC relayer pays. The limit is high because the IBC relayer must work even while blocks are full. */
+/** Maximum gas price that the IBC relayer pays. The limit is high, because the relayer must also work while blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/** Time between checks whether a transaction is in a block. Short, because the IBC relayer waits for each transaction. */
+/** Time between checks whether a transaction is in a block. The time is short, because the IBC relayer waits for each transaction. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 

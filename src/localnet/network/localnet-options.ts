@@ -18,27 +18,30 @@ export interface LocalnetDaemonOptions
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
-  /** Profiles of both chains, by default the default localnet's profiles. */
+  /** Profiles of both chains. Default: the profiles of the default localnet. */
   readonly chains?: LocalnetChains;
-  /** Names of the accounts with which the relayers sign, by default the default localnet's accounts. */
+  /** Names of the accounts that the relayers use to sign transactions. Default: the accounts of the default localnet. */
   readonly roles?: LocalnetRoles;
   /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
   /** Number of recent blocks that a chain retains, 0 to retain all blocks, or undefined to use the node's default. */
   readonly keepBlocks: number | undefined;
-  /** Voting power of each genesis validator, by chain. */
+  /** Voting powers of the genesis validators of each chain. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas per block that simulated users spend on the local chain, which must run in this process. If undefined, no users are simulated. */
+  /**
+   * Gas per block that simulated users spend on the local chain. The local chain must run in this process. If undefined, no users
+   * are simulated.
+   */
   readonly trafficGas?: bigint | undefined;
   /** Access restrictions of the chains' HTTP servers: allowed hosts and, only for RPC and REST, allowed `origins`. */
   readonly access: Required<HttpAccess>;
   /** Bearer token for the control API. If undefined, the localnet has no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of other daemons, to which the localnet's page links. If absent, the page has no such links. */
+  /** Pages of other daemons, to which the localnet's page links. If undefined, the page has no such links. */
   readonly links?: PublicLinks;
 }
 
-/** Host of all localnet servers: the loopback address, so that other machines cannot connect. */
+/** Host of all localnet servers. The host is the loopback address, so that other machines cannot connect. */
 export const LOCALNET_HOST = "127.0.0.1";
 
 export function localnetAddress(port: number): ServerAddress {

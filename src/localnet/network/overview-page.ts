@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** Time without a new block, by the chain's clock, after which the page shows the chain as stopped. */
+/** Time without a new block, measured with the chain's clock, after which the page shows the chain as stopped. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -137,7 +137,8 @@ function ibcRelayerPart(status: IbcRelayerStatus, nowMs: number): PartRow {
 export const OVERVIEW_PAGE = {
   path: "/",
   name: "Overview",
-  about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
+  about:
+    "all parts, the latest transactions, endpoints and funded accounts, and switches for block production and faults",
 };
 
 /** Creates a localnet's overview page: parts, transactions, blocks, faults, endpoints and accounts. */
@@ -174,7 +175,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // Don't ask the operator to look at a part whose state is not known yet.
+  // Do not ask the operator to look at a part whose state is still unknown.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 

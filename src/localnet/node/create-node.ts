@@ -43,13 +43,13 @@ export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
   /** Chain name in the type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
-  /** Directory that contains the database. If `home` is absent, the chain is stored only in memory. */
+  /** Directory that contains the database. Without a home directory, the chain is stored only in memory. */
   readonly home?: string;
-  /** Number of recent blocks to retain, or 0 to retain all, by default 100,000 with a home and 10,000 in memory. */
+  /** Number of recent blocks to retain, or 0 to retain all blocks. Default: 100,000 with a home directory, 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Time between the starts of consecutive blocks, by default 1 s. */
+  /** Time between the starts of consecutive blocks, in ms. Default: 1 s. */
   readonly blockTimeMs?: number;
-  /** CPU time limit for a query or simulation, by default 500 ms. */
+  /** CPU time limit for a query or simulation, in ms. Default: 500 ms. */
   readonly queryTimeMs?: number | undefined;
   /** If true, the node makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
@@ -59,7 +59,7 @@ export interface NodeOptions extends RpcServerOptions {
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
-  /** Deadline for `broadcast_tx_commit`, by default 10 s. */
+  /** Deadline for `broadcast_tx_commit`, in ms. Default: 10 s. */
   readonly commitTimeoutMs?: number;
 }
 
@@ -153,7 +153,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // Close only the servers that are listening: if one failed to listen, the servers after it were never opened.
+      // Close only the servers that are listening. If a server failed to listen, the servers after it were never started.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
@@ -262,12 +262,12 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     production,
     metrics,
     view,
-    /** Continues from an earlier height, to which the caller has already truncated the store. */
+    /** Continues from an earlier height. The caller must already have truncated the store to this height. */
     goBack,
   };
 }
 
-/** Returns true if the chain can continue without this validator, i.e. if the others have more than two thirds of the power. */
+/** Returns true if the chain can continue without this validator, i.e. if the other validators have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -295,8 +295,9 @@ interface Voters {
 }
 
 /**
- * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. If no oracle is configured, the
- * returned function does nothing. Only the first validator uses the sidecar, because a real node has only one validator.
+ * Returns the step that runs before each block. The step requests prices from the sidecar and records the result in the metrics. If
+ * no oracle is configured, the returned function does nothing. Only the first validator uses the sidecar, because a real node has
+ * only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

@@ -42,7 +42,7 @@ export function createSetCache(): ViewDeps["sets"] {
 
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine, sets, queryTimeMs } = deps;
-  // Do not read below the earliest height either, because the caches may still contain pruned blocks.
+  // Do not return heights below the earliest height, because the caches may still contain pruned blocks.
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
@@ -145,7 +145,7 @@ export function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
-    /** Requests the prices for the next block's votes, as happens before each timed block. Rejects only if the signal aborts. */
+    /** Requests the prices for the next block's votes, like the step before each timed block. Rejects only if the signal aborts. */
     vote: production.vote,
     isHalted: production.isHalted,
     /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
@@ -189,8 +189,8 @@ export function createNodeControl(deps: {
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
     /**
-     * Schedules a new power for the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the
-     * validator's 20-byte address. Throws `NodeError` `bad-validator-update`.
+     * Schedules a new power for the validator with this 32-byte seed in the next block. A power of 0 removes the validator. Returns
+     * the validator's 20-byte address. Throws `NodeError` `bad-validator-update`.
      */
     setValidator: (seed: Uint8Array, power: bigint): Uint8Array =>
       validators.schedule(seed, power, engine.state().nextValidators).address,

@@ -22,7 +22,7 @@ export interface NodeMetricsOptions {
   readonly height: bigint;
 }
 
-/** Creates a node's metrics in a separate registry, so that each node can have its own endpoint. */
+/** Creates a node's metrics in a separate registry, so that each node can have a separate metrics endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions) {
   const registry = new Registry();
   const families = createFamilies(registry);
@@ -88,7 +88,8 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  // Export these three metrics for every validator, because this node signs for all. CometBFT exports only the node's own validator.
+  // Export these three metrics for every validator, because this node signs for all validators. CometBFT exports them only for the
+  // node's own validator.
   for (const { address, power } of validators) {
     const labels = { ...chain, validator_address: upperHex(address) };
     families.validatorPower.set(labels, Number(power));

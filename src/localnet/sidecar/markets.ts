@@ -8,9 +8,9 @@ export interface Feed {
 export interface Market {
   /** The market's currency pair as `BASE/QUOTE`, in upper case. */
   readonly pair: string;
-  /** Number of decimals with which the API encodes a price p as the integer p · 10^decimals. */
+  /** Number of decimals in the API's prices. A price p is encoded as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Minimum number of feeds with a current price, below which the market has no price. */
+  /** Minimum number of feeds with a current price. With fewer feeds, the market has no price. */
   readonly minProviders: number;
   /** Initial price, as an integer scaled by `decimals`. */
   readonly startPrice: bigint;

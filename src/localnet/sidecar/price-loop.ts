@@ -14,7 +14,7 @@ export interface PriceLoopOptions {
 }
 
 export interface PriceSnapshot {
-  /** Prices by pair, as scaled integers, sorted by pair, without pairs that have no price. */
+  /** Prices as scaled integers, keyed and sorted by pair. Pairs without a price are omitted. */
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the last tick, or undefined before the first tick. */
   readonly tickedAtMs: number | undefined;
@@ -26,7 +26,7 @@ interface LoopState {
   readonly markets: readonly Market[];
   /** Feeds by provider, in market order. */
   readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
-  /** Time of the last price, by feed key. */
+  /** Time of each feed's last price, keyed by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
   /** Time of the last failed request for the market map. */
@@ -96,7 +96,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records a tick's communication with a provider, and returns false if the tick had none. */
+/** Records the communication with a provider in this tick. Returns false if there was none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -121,7 +121,7 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-/** Records a provider's responses for its feeds, which must all be of the same kind. */
+/** Records a provider's responses for its feeds. All feeds must be of the same kind. */
 function recordFeeds(
   families: SidecarFamilies,
   feeds: readonly Feed[],
@@ -265,10 +265,10 @@ interface SocketState {
 /** Time between a failed attempt to connect to a WebSocket provider and the next attempt. */
 const RECONNECT_MS = 10_000;
 
-/** Number of failed reads after which a deployed sidecar gives up on a lost connection (`MaxReadErrorCount`). */
+/** Number of failed reads after which a deployed sidecar stops reading from a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/** Records a WebSocket provider's message or failed connection attempt, and returns false if the tick had neither. */
+/** Records a WebSocket provider's message or failed connection attempt. Returns false if this tick had neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -306,11 +306,11 @@ interface ProviderFailure {
   readonly text: string;
   /** HTTP status from a REST provider. The sidecar records a missing response as 500. */
   readonly httpStatus?: number;
-  /** True if the connection to the WebSocket provider is lost, or absent if messages arrive but are unusable. */
+  /** True if the connection to the WebSocket provider is lost, or undefined if messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 
-/** Failures of a single provider, each with the fault that causes it and the provider's name. */
+/** Failures of a single provider, each with the fault that causes the failure and the provider's name. */
 const SINGLE: readonly (readonly [FaultName, string, ProviderFailure])[] = [
   ["provider-rate-limited", "kraken_api", { code: "1", text: "rate limit exceeded", httpStatus: 429 }],
   ["provider-blocked", "kraken_api", { code: "451", text: "unknown error", httpStatus: 451 }],
@@ -328,7 +328,7 @@ const LOST: ProviderFailure = {
 /** Duration of each phase, connected or disconnected, while a connection flaps. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at this time, or undefined if the provider works. */
+/** Returns a provider's failure at this time, or undefined if the provider works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)

@@ -123,7 +123,7 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds an amount, by default 1, to a series. The first call for a label set creates the series. */
+  /** Adds an amount (default: 1) to a series. The first call for a label set creates the series. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
@@ -180,7 +180,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/** Formats a page in the Prometheus text format, with families sorted by name and without families that have no series. */
+/** Formats a page in the Prometheus text format. Families are sorted by name, and families without series are omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => ascending(a.name, b.name))
@@ -188,7 +188,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** Formats a number like Go, with the fewest digits, and with an exponent from 1e6 upwards and below 1e-4. */
+/** Formats a number like Go, with the fewest digits. Numbers of at least 1e6 or below 1e-4 have an exponent. */
 export function formatGoFloat(value: number): string {
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? "+Inf" : "-Inf";
   return value === 0 ? "0" : formatFiniteGoFloat(value);

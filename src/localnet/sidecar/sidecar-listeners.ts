@@ -64,8 +64,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // Reopen the listeners on the addresses of the first start, even if the system chose the ports (port 0), because clients expect the same
-  // ports after a restart.
+  // Reopen the listeners on the addresses of the first start, because clients expect the same ports after a restart. Ports that the
+  // system chose (port 0) are also reused.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;
@@ -147,7 +147,7 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
-    // Record a failure, as a node does when it cancels a request at its timeout.
+    // Record a failure, like a node that cancels a request at its timeout.
     record("Failure");
     throw error;
   }

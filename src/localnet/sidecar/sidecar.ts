@@ -18,15 +18,15 @@ interface SidecarOptions {
   readonly listen: SidecarAddresses;
   /** Value of the `chain_id` label on oracle metrics. */
   readonly chainId: string;
-  /** Seed for the random prices, which are the same for the same seed. */
+  /** Seed for the random prices. The same seed always produces the same prices. */
   readonly seed: number;
-  /** Prefix of the metric names, by default `connect`. */
+  /** Prefix of the metric names. Default: `connect`. */
   readonly metricNames?: MetricNames;
-  /** Time between ticks of the price loop, by default 250 ms. */
+  /** Time between ticks of the price loop. Default: 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Response delay during the fault `slow`, by default 3 s. */
+  /** Response delay during the fault `slow`. Default: 3 s. */
   readonly slowMs?: number;
-  /** Time from stopping the simulated process until it exits, by default 7.75 s, as measured on a deployed sidecar. */
+  /** Time from stopping the simulated process until it exits. Default: 7.75 s, which was measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -43,7 +43,10 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** Default drain time: a deployed sidecar, after it was stopped, failed price requests for eight one-second blocks before exiting. */
+/**
+ * Default drain time. After a deployed sidecar was stopped, price requests failed for eight one-second blocks before the sidecar
+ * exited.
+ */
 const DRAIN_MS = 7_750;
 
 /** A simulated oracle sidecar whose faults can be switched on and off. */
@@ -83,8 +86,8 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   let lastChange: Promise<unknown> = Promise.resolve();
   /** Runs `change` after any change in progress has ended. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
-    // Fault switches, ticks and the end of `run` can change the listeners at any time, but changes must not overlap. An error affects
-    // only the failed change's caller: the next change still runs.
+    // Fault switches, ticks and the end of `run` can change the listeners at any time, but these changes must not overlap. If a
+    // change fails, only its caller receives the error, and the next change still runs.
     const result = lastChange.then(change);
     lastChange = result.catch(() => {});
     return result;

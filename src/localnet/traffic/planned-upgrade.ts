@@ -18,15 +18,15 @@ const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
 /** Fee for the proposal's transaction, which is sufficient even while blocks are full. */
 const FEE_AMOUNT = 1_000_000n;
-/** Number of blocks after which the planner treats a transaction that is in no block as lost. */
+/** Number of blocks after which the planner treats a transaction as lost if it is not in a block. */
 const WAIT_BLOCKS = 5n;
 
-/** Must be called after each block: plans an upgrade while `isWanted` is true, and cancels the upgrade afterwards. */
+/** Plans an upgrade while `isWanted` is true, and cancels the upgrade afterwards. Must be called after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
 /**
- * Creates a planner that proposes and cancels upgrades as the chain's first admin. The planner never changes plans whose names lack
- * {@link NAME_PREFIX}.
+ * Creates a planner that proposes and cancels upgrades as the chain's first admin. The planner never changes plans whose names do
+ * not start with {@link NAME_PREFIX}.
  */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;

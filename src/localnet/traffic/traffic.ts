@@ -48,12 +48,12 @@ export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
   /**
-   * The traffic's gas per block, as the fee market counts gas, at most `max_block_utilization`. If 0, the service sends traffic
+   * The traffic's gas per block, as counted by the fee market. At most `max_block_utilization`. If 0, the service sends traffic
    * only while the fault `busy-market` is on.
    */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
-  /** The chain that receives the traffic, by default the default localnet's local chain. */
+  /** The chain that receives the traffic. Default: the local chain of the default localnet. */
   readonly chain?: ChainProfile;
 }
 
@@ -71,17 +71,26 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of the traffic's pending transactions: two, so that the block after a full block can include a missed one too. */
+/**
+ * Maximum number of the traffic's pending transactions. With two, a block can include both its own transaction and a transaction
+ * that did not fit into the previous block.
+ */
 const MAX_PENDING = 2;
-/** Factor on the gas price that covers two increases by 1/8 while a transaction is pending. The proposer gets any excess fee as a tip. */
+/**
+ * Factor by which the traffic's gas price exceeds the current gas price. The factor covers two increases by 1/8 while a transaction
+ * is pending. The proposer gets any excess fee as a tip.
+ */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum gas price that the traffic pays, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
-/** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
+/** Gas for paying out the fee. The payout uses this gas after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/** Estimated gas per transaction besides the contract's work, as the fee market counts it, until a call shows the actual amount. */
+/**
+ * Estimated gas per transaction in addition to the contract's work, as counted by the fee market. The estimate is used until a call
+ * shows the actual amount.
+ */
 const FIRST_OVERHEAD = 133_000n;
-/** Amount added to a transaction's gas limit, because the gas besides the contract's work may increase. */
+/** Amount added to a transaction's gas limit, because the gas used in addition to the contract's work can increase. */
 const LIMIT_MARGIN = 20_000n;
 /** Gas by which even heavy traffic stays below the block maximum, because a transaction above the maximum would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
@@ -129,7 +138,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
-    help: "Gas of the traffic's transactions in the local chain's blocks, as the fee market counts it.",
+    help: "Gas of the simulated traffic in the local chain's blocks, as the fee market counts it.",
     registers: [registry],
     collect: () => {
       counter.reset();
@@ -243,7 +252,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
   return {
-    /** Sends the transaction for the next block, and must be called once per block. */
+    /** Sends the transaction for the next block. Must be called once per block. */
     sendFor,
     /** Records which of the traffic's own transactions a block includes. */
     record,

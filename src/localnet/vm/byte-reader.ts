@@ -21,7 +21,7 @@ export class ByteReader {
     return this.position >= this.end;
   }
 
-  /** Returns an error whose offset is the byte that was just read. */
+  /** Returns an error at the offset of the byte that was just read. */
   errorAtLast(message: string): VmError {
     return moduleError(message, this.position - 1);
   }
@@ -61,7 +61,7 @@ export class ByteReader {
     }
   }
 
-  /** Skips a signed integer of 32, 33 or 64 bits after checking its encoding, without computing the value, which no check needs. */
+  /** Checks the encoding of a signed integer of 32, 33 or 64 bits, and skips the integer. No check needs its value. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {
@@ -133,7 +133,7 @@ export class ByteWriter {
   /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
-    // Copy short ranges in a loop, because for the few bytes between two accounting operators a loop is faster than a view.
+    // Copy short ranges in a loop, which is faster than a view for the few bytes between two accounting operators.
     if (end - start > 32) this.buffer.set(source.subarray(start, end), this.length);
     else for (let at = start; at < end; at++) this.buffer[this.length + at - start] = source[at] ?? 0;
     this.length += end - start;

@@ -94,8 +94,8 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
 }
 
 /**
- * Verifies ed25519 signatures, each with its own message and key. A single message or key applies to all signatures. Returns 0 if all
- * signatures are valid, otherwise an error code from {@link CRYPTO_CODE}.
+ * Verifies several ed25519 signatures, each with a separate message and key. A single message or key applies to all signatures.
+ * Returns 0 if all signatures are valid, otherwise an error code from {@link CRYPTO_CODE}.
  */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
@@ -159,7 +159,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Function called before each point in a long list, which may throw to stop the computation. */
+/** Called before each point in a long list. The function can throw to stop the computation. */
 type BeforePoint = () => void;
 
 function addPoints<

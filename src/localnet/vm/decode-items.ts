@@ -223,6 +223,6 @@ export function readDataSegment(reader: ByteReader, module: wasm.WasmModule, off
       reader.end,
     );
   reader.skip(length);
-  // Treat a passive segment as empty, because the code cannot use it while bulk memory is disabled.
+  // Treat a passive segment as empty, because code cannot use a passive segment while bulk memory is disabled.
   module.dataSegments.push({ offset: address ?? 0, length: flags === 1 ? 0 : length });
 }

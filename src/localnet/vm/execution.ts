@@ -257,7 +257,10 @@ export class Execution {
     }
   }
 
-  /** Converts a trap to a VM error, or to {@link ColdCode} if gas is left. Rethrows any other exception, which is a bug. */
+  /**
+   * Converts a trap to a VM error. If the module's counter is used up but the reserve is not, returns {@link ColdCode}. Rethrows
+   * any other exception, which is a bug.
+   */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;
     if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();

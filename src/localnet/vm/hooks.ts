@@ -41,7 +41,7 @@ declare const WebAssembly: {
 };
 
 /**
- * Compilation variants of a module. `plain` code has no hooks, because hooks make a small loop take 50 % longer, which is too slow
+ * Compilation variants of a module. `plain` code has no hooks, because a small loop with hooks takes 50 % longer, which is too slow
  * in a block. `interruptible` code calls a hook when the gas counter falls below zero, and the hook may refill the counter.
  * `traced` code also calls hooks at the start and end of each function.
  */

@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments, i.e. 3 (env, info and message) or 2 (env and message). */
+/** Entry points that a chain calls, and the number of their arguments: 3 (env, info and message) or 2 (env and message). */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,7 +18,7 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value from the host, and the VM gas used outside the VM to produce the value, for which the contract pays. */
+/** A value from the host, and the VM gas that was used outside the VM to produce this value. The contract pays for this gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;

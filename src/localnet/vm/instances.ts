@@ -7,9 +7,9 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory size of a reusable instance, in bytes, because restoring more would take longer than creating an instance. */
+/** Maximum memory size of a reusable instance, in bytes. It would take longer to restore a larger memory than to create a new instance. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Maximum number of start states per module. A few start states suffice, because first arguments' lengths vary little. */
+/** Maximum number of start states per module. A few start states are enough, because the length of the first argument varies little. */
 const MAX_STARTS = 8;
 /**
  * Maximum number of idle instances per module. A module needs several instances if contracts with the same code call each other.

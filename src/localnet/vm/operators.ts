@@ -106,7 +106,7 @@ export interface Signature {
   readonly result: number | undefined;
 }
 
-/** Signatures, indexed by opcode; undefined for operators without a fixed signature. */
+/** Operator signatures, indexed by opcode, or undefined for operators without a fixed signature. */
 export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   const table: (Signature | undefined)[] = Array.from({ length: SATURATING + 8 });
   for (const [from, to, params, result] of SIGNATURES) {

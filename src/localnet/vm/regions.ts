@@ -59,7 +59,7 @@ export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Arr
     throw vmError("communication", `Region too small. Got ${region.capacity}, required ${data.length}`);
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
-  // Write the length last, because a contract may have placed the region over its own description.
+  // Write the length last, because a contract may have placed the region over the region's description.
   const view = descriptionAt(buffer, pointer);
   view.setUint32(0, region.offset, true);
   view.setUint32(4, region.capacity, true);

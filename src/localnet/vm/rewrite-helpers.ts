@@ -20,7 +20,7 @@ export interface Helper {
 
 /** Indices of the globals and hooks that the rewriter appends to a module. */
 export interface Globals {
-  /** Indices of the hooks' table and types; if undefined, the call ends when the gas counter falls below zero. */
+  /** Indices of the hooks' table and types. If undefined, the call ends when the gas counter falls below zero. */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
@@ -102,8 +102,9 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Writes a helper for two cases of `memory.grow` that would take V8 thousands of times as long as the gas pays for. V8 creates a new
- * JavaScript buffer even for growth by zero pages, and requests memory from the system even for growth beyond the maximum.
+ * Writes a helper for two cases of `memory.grow` that would take V8 thousands of times as long as the gas pays for. V8 creates a
+ * new JavaScript buffer even if the memory grows by zero pages. V8 also requests memory from the system even if the memory would
+ * grow beyond the maximum.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;

@@ -15,7 +15,7 @@ export const REWRITER_VERSION = 5;
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** The hook table, which plain modules lack. */
+  /** The hook table. Plain modules have no hook table. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",
@@ -33,7 +33,7 @@ const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas for each host call; by default, the deployed chain's cost. */
+  /** VM gas for each host call. Default: the deployed chain's cost. */
   readonly hostCall?: bigint;
 }
 

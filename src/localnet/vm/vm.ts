@@ -32,8 +32,8 @@ const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Default VM gas after which the VM restarts a module's first long call. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on, so an endless loop would remain four times as slow. A loop uses this amount of gas in
- * 40 ms.
+ * code only from the function's next call on. An endless loop would therefore remain four times as slow. A loop uses this amount of
+ * gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 
@@ -96,7 +96,7 @@ export interface VmOptions {
   readonly costs?: GasCosts;
 }
 
-/** Creates a synchronous and deterministic virtual machine for contracts, whose only state is caches. */
+/** Creates a synchronous and deterministic virtual machine for contracts. The virtual machine's only state is caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;
@@ -171,7 +171,7 @@ function runCall(call: Call, module: CompiledModule, machine: Machine): CallOutc
   }
 }
 
-/** Runs a call in its own instance. Throws `ColdCode` if the call uses more than `coldGas`. */
+/** Runs a call in a new or reused instance. Throws `ColdCode` if the call uses more than `coldGas`. */
 function runOnce(
   call: Call,
   module: CompiledModule,
@@ -223,7 +223,7 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why the module cannot be instantiated, for example wrong import types, segments out of range, or a start function. */
+  /** The reason why the module cannot be instantiated, for example wrong import types, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;
   /** Size of the rewritten code in bytes. */
   readonly size: number;
@@ -300,7 +300,7 @@ function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   return new Set(found.map(({ name }) => name));
 }
 
-/** Compiles a module. V8 rejects modules beyond its own limits, for example functions larger than 7.6 MB. */
+/** Compiles a module. V8 rejects modules that exceed its limits, for example with functions larger than 7.6 MB. */
 function compileBytes(bytes: Uint8Array): object {
   try {
     return new WebAssembly.Module(bytes);

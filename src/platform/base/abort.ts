@@ -3,7 +3,7 @@ import { CodedError } from "./errors.ts";
 /** A signal that ends a wait: any `AbortSignal`, or a cheaper signal created here. {@link onAbort} accepts both kinds. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
-/** The part of a `Clock` that a timed wait needs. */
+/** Subset of a `Clock` that a timed wait needs. */
 export interface Sleeper {
   /** Resolves after `delayMs`; rejects with the signal's reason if the signal aborts first. */
   readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;

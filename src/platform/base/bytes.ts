@@ -51,7 +51,7 @@ export function utf8(text: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes UTF-8, and throws if it is invalid. */
+/** Decodes UTF-8. Throws if the bytes are invalid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -230,12 +230,12 @@ export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   return joined;
 }
 
-/** Encodes a length-delimited protobuf field, even if it is empty. */
+/** Encodes a length-delimited protobuf field, even if the field is empty. */
 export function messageField(field: number, message: Uint8Array): Uint8Array {
   return concat(encodeUvarint((field << 3) | 2), lengthPrefixed(message));
 }
 
-/** Encodes a protobuf bytes field and, like proto3, omits it if it is empty. */
+/** Encodes a protobuf bytes field. Omits an empty field, like proto3. */
 export function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return bytes.length === 0 ? bytes : messageField(field, bytes);
 }

@@ -43,7 +43,10 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/** Returns the value that a token completes, if any. An opening bracket extends `open`, and a closing one completes its last value. */
+/**
+ * Returns the value that a token completes, if any. An opening bracket adds a value to `open`, and a closing bracket completes the
+ * last value in `open`.
+ */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));

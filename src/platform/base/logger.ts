@@ -6,7 +6,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** Fields of a log line, which must not include secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** A structured logger, whose messages are constant lower-case phrases, with values in fields. */
+/** A structured logger. Messages are constant lower-case phrases, and values are passed in separate fields. */
 export interface Logger {
   readonly debug: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;

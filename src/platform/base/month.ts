@@ -1,7 +1,7 @@
 /** A calendar month in UTC, for example "2026-11". */
 export type Month = string;
 
-/** The month that `monthOf` returned last, cached because almost all calls ask for the current month. */
+/** Cached last result of `monthOf`, because almost all calls ask for the current month. */
 let last = { month: "", fromMs: 0, toMs: 0 };
 
 export function monthOf(atMs: number): Month {

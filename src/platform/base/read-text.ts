@@ -5,7 +5,7 @@ export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/** How long to wait for a silent pipe or terminal; this synchronous wait blocks the process's signal handlers. */
+/** Maximum wait for a silent pipe or terminal. The wait is synchronous, so it blocks the process's signal handlers. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 

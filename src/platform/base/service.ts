@@ -1,7 +1,7 @@
 import { isAbort, onAbort } from "./abort.ts";
 import type { Logger } from "./logger.ts";
 
-/** A long-running part of a process, which must run until its signal aborts. If it returns earlier, this is treated as an error. */
+/** A long-running part of a process, which must run until its signal aborts. An earlier return is treated as an error. */
 export interface Service {
   readonly name: string;
   /** Runs until the signal aborts, and closes everything that it opened before it resolves. */

@@ -20,7 +20,7 @@ export interface DaemonRequest {
   readonly token?: Secret;
   /** Hint on how to find or specify the token, shown if the token is missing or wrong. */
   readonly tokenHint?: string;
-  /** How long to wait for the response; 10 s by default. */
+  /** Maximum wait for the response; 10 s by default. */
   readonly deadlineMs?: number;
   /** Hint on how to start the daemon or select another one, shown if the daemon is unreachable. */
   readonly hint: string;

@@ -227,13 +227,13 @@ function reloadGauges(
     {
       question: "Is it active?",
       name: `${prefix}_config_last_reload_successful`,
-      help: "1 if the last configuration reload succeeded or there was none, 0 if it failed and the previous settings still apply.",
+      help: "1 if the last configuration reload succeeded or there was no reload, 0 if the reload failed and the previous settings still apply.",
       value: ({ error }) => (error === undefined ? 1 : 0),
     },
     {
       question: "Is it active?",
       name: `${prefix}_config_last_reload_success_timestamp_seconds`,
-      help: "Time of the last successful configuration reload, or of the start if there was none.",
+      help: "Time of the last successful configuration reload, or of the process's start if there was no reload.",
       value: ({ successAtMs }) => successAtMs / 1000,
     },
   ];

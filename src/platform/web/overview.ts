@@ -64,7 +64,7 @@ const API_PATH = "api/overview";
 
 export const OVERVIEW_ROUTE = getJson(
   `/${API_PATH}`,
-  "the server's own parts as shown in overviews: state, key figure and its history",
+  "state, key figure and recent history of the parts that this server runs, for overviews",
   z.strictObject({
     parts: z.array(
       z.strictObject({
@@ -187,7 +187,8 @@ function parseBar(value: unknown): TrendBar {
 export const PARTS_PAGE = {
   path: "/parts",
   name: "All parts",
-  about: "all parts in one table, if `links` names a neighbour",
+  about:
+    "a table of this server's parts and of the servers in `links`; absent if `links` names no other server",
 };
 
 /** Returns the "All parts" page, or an empty list if the daemon has no neighbours. */

@@ -22,13 +22,13 @@ const OWN_BLOCKS = 10;
 
 const MARKET: StatusMetrics<MarketStatus> = {
   relaywatch_relayer_gas_price: {
-    help: "Price per unit of gas in the fee denom, by kind: price (the next block's), minimum (the chain's), ceiling (gas.price.comfortable), or cap (gas.max_price).",
+    help: "Price per unit of gas in the fee denom, by kind: price (of the next block), minimum (of the chain), ceiling (gas.price.comfortable), or cap (gas.max_price).",
     by: ["kind"],
     read: ({ price, minimum, ceiling, cap }) =>
       Object.entries({ price, minimum, ceiling, cap }).map(([kind, one]) => [kind, dec18ToNumber(one)]),
   },
   relaywatch_relayer_market_gas: {
-    help: `Gas per block, by kind: target (at which the price stays constant), others (other senders' gas, smoothed), own (the relayer's mean over the last ${OWN_BLOCKS} blocks), budget (the relayer's, for the next block), sustainable (the target minus others), or demand (if every result were on time).`,
+    help: `Gas per block, by kind: target (keeps the price constant), others (used by other senders, smoothed), own (used by the relayer, mean of the last ${OWN_BLOCKS} blocks), budget (the relayer's limit for the next block), sustainable (target minus others), or demand (needed for every result to be on time).`,
     by: ["kind"],
     read: (market) =>
       Object.entries({
@@ -41,7 +41,7 @@ const MARKET: StatusMetrics<MarketStatus> = {
       }),
   },
   relaywatch_relayer_market_results: {
-    help: "Results per block, by kind: sustainable (what the fee market bears at its current price), or demand (if every result were on time).",
+    help: "Results per block, by kind: sustainable (possible at the fee market's current price), or demand (needed for every result to be on time).",
     by: ["kind"],
     read: ({ forecast: { sustainableResults: sustainable, demandResults: demand } }) =>
       Object.entries({ sustainable, demand }),
@@ -52,11 +52,11 @@ const MARKET: StatusMetrics<MarketStatus> = {
     read: ({ phase }) => oneOf(MARKET_PHASES, phase),
   },
   relaywatch_relayer_demand_above_market: {
-    help: "1 while sending every result on time would need more gas than the fee market bears at its current price, else 0.",
+    help: "1 while sending every result on time would need more gas than the fee market sustains at its current price, else 0.",
     read: isDemandAboveMarket,
   },
   relaywatch_relayer_expected_late_blocks: {
-    help: "Local blocks by which each result will be late in the steady state. 0 if the fee market bears the demand, infinite if other senders use up the gas target.",
+    help: "Local blocks by which each result will be late in the steady state. 0 if the fee market sustains the demand, infinite if other senders use the entire gas target.",
     read: ({ forecast }) => forecast.lateBlocks,
   },
   relaywatch_relayer_forecast_daily_fees: {
@@ -86,12 +86,12 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ windows }) => windows.map(({ name, fee }) => [name, fee]),
   },
   relaywatch_relayer_owner_month_fees: {
-    help: `Fees of this calendar month (UTC) by query owner, for the ${MAX_OWNERS} owners with the highest fees. The owner other stands for the sum of all other owners, and an empty owner for light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner, for the ${MAX_OWNERS} owners with the highest fees. The owner 'other' is the sum of all other owners, and an empty owner is for light clients that no query uses.`,
     by: ["owner"],
     read: ownerFees,
   },
   relaywatch_relayer_month_forecast_fees: {
-    help: "Forecast of this calendar month's total fees (UTC), including the fees paid so far, as a low, expected and high value. The price is the current gas price (now) or gas.max_price (cap). Absent until the process has run for ten minutes.",
+    help: "Forecast of this calendar month's total fees (UTC), including the fees paid so far. bound is the low, expected or high value; price is the current gas price (now) or gas.max_price (cap). Absent until the process has run for ten minutes.",
     by: ["price", "bound"],
     read: ({ forecast }) =>
       forecast && FORECAST_PRICES.map((price) => [price, Object.entries(forecast.month[price])]),
@@ -101,7 +101,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ budget }) => budget,
   },
   relaywatch_relayer_empty_seconds: {
-    help: "Forecast of the time until the account or its fee grant is used up, as a soonest, expected and latest value. The price is the current gas price (now) or gas.max_price (cap). Absent if the time is unknown, or if neither will be used up.",
+    help: "Forecast of the time until the account's balance or its fee grant is used up. bound is the soonest, expected or latest value; price is the current gas price (now) or gas.max_price (cap). Absent if the time is unknown, or if the funds will not be used up.",
     by: ["price", "bound"],
     read: ({ forecast }) =>
       FORECAST_PRICES.map((price) => {
@@ -111,7 +111,7 @@ const COSTS: StatusMetrics<CostsView> = {
       }),
   },
   relaywatch_relayer_fee_grant_left: {
-    help: "Amount of the fee denom that the fee grant can still pay in total. Absent if there is no grant or the grant has no limit.",
+    help: "Amount that the fee grant can still pay in total, in units of the fee denom. Absent if there is no grant or the grant has no limit.",
     read: ({ payer }) => payer.grant?.allowance?.left,
   },
   relaywatch_relayer_fee_grant_expiry_timestamp_seconds: {
@@ -162,7 +162,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
     read: ({ store }) => store.pendingWrites,
   },
   relaywatch_relayer_store_dropped_writes: {
-    help: "Number of attempts that could not be stored since the process started.",
+    help: "Number of submission attempts that the relayer could not store since the process started.",
     read: ({ store }) => store.droppedWrites,
   },
   relaywatch_relayer_store_writable: {
@@ -170,7 +170,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
     read: ({ store }) => store.error === undefined,
   },
   relaywatch_relayer_admitted: {
-    help: "1 if the last transaction was allowed to be sent, 0 if the lease, the balance reserve or a spending limit forbade it.",
+    help: "1 if the relayer was allowed to send its last transaction, 0 if the lease, the balance reserve or a spending limit prevented the transaction.",
     read: ({ refusal }) => refusal === undefined,
   },
   relaywatch_relayer_spent_today_fees: {
@@ -201,7 +201,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
   },
   relaywatch_relayer_spent_today_gas: {
     question: "What does it cost?",
-    help: "Sum of the gas limits of this UTC day's transactions, by query owner: the 100 owners with the most gas, and one series for all others.",
+    help: "Sum of the gas limits of this UTC day's transactions, by query owner: one series for each of the 100 owners with the most gas, and one series for all other owners.",
     by: ["owner"],
     read: ({ spending }) => namedOwners(spending.gasByOwner),
   },

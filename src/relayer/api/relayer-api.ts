@@ -38,14 +38,18 @@ const since = { since: "start time, e.g. 2026-01-31T12:00:00Z", until: "end time
 export const RELAYER_API = {
   livez: getText(
     "/livez",
-    "200 while the process makes progress, whatever its chains do; 503 once a loop has hung for five minutes",
+    "200 while the process makes progress, even if a chain is down; 503 once a loop has hung for five minutes",
     {
       replies: { 503: textOf("name of the hanging loop") },
     },
   ),
-  readyz: getText("/readyz", "200 if there is no problem, else one line `code: reason` per problem", {
-    replies: { 503: textOf("one line per problem") },
-  }),
+  readyz: getText(
+    "/readyz",
+    "200 if there is no problem; otherwise 503, with one line `code: reason` per problem",
+    {
+      replies: { 503: textOf("one line per problem") },
+    },
+  ),
   metrics: getText("/metrics", "[metrics](metrics.md) for Prometheus"),
   status: getJson(
     "/api/status",
@@ -77,7 +81,7 @@ export const RELAYER_API = {
   }),
   attemptSummary: getJson(
     "/api/attempts/summary",
-    "number of stored attempts by outcome and interval, and by lateness",
+    "numbers of stored attempts by outcome, time interval and lateness",
     z.strictObject({
       outcomes: z.array(
         z.strictObject({ outcome: z.enum(ATTEMPT_OUTCOMES), part: z.int(), attempts: z.int() }),
@@ -97,7 +101,7 @@ export const RELAYER_API = {
   ),
   spending: getJson(
     "/api/spending",
-    "who pays and what is left; fees of the last hour, 24 hours, 7 days, 30 days and month; forecast and budget",
+    "the paying account and its remaining funds; fees of the last hour, 24 hours, 7 days, 30 days and the calendar month; forecast and budget",
     SPENDING_SCHEMA,
     { query: { by: "`owner` (default) or `query`" }, replies: badParameter },
   ),
@@ -120,17 +124,30 @@ export const RELAYER_PAGES = {
     about:
       "overall status, four key figures, queries, connections; `search`, `state`, `sort` (`late`, `id`, `connection`, `age`, `owner`, reversed with `-`) and `page` select the queries",
   },
-  costs: { path: "/costs", name: "Costs", about: "who pays, what results cost, the fee market" },
-  attempts: { path: "/attempts", name: "Attempts", about: "the last hour, and the newest attempts" },
-  problems: { path: "/problems", name: "Problems over time", about: "each problem with its duration" },
+  costs: {
+    path: "/costs",
+    name: "Costs",
+    about: "the paying account, the cost of results, and the fee market's state",
+  },
+  attempts: {
+    path: "/attempts",
+    name: "Attempts",
+    about: "a summary of the attempts in the last hour, and the newest attempts",
+  },
+  problems: {
+    path: "/problems",
+    name: "Problems over time",
+    about: "problems of the last day and week, with their durations",
+  },
   deadLetters: {
     path: "/dead-letters",
     name: "Dead letters",
     about: "remote transactions that were rejected or could not be proven, with a button to send them again",
   },
-  endpoints: { path: "/endpoints", name: "Endpoints", about: "every endpoint with state and latency" },
+  endpoints: { path: "/endpoints", name: "Endpoints", about: "all endpoints with their state and latency" },
   query: {
     path: "/queries/:id",
-    about: "one query: whether it is current and, if not, why; its last attempts; its keys or filter",
+    about:
+      "one query with its state, the reason if its result is late, its last attempts, and its keys or filter",
   },
 };

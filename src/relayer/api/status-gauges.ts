@@ -34,7 +34,7 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     read: ({ problems }) => problems.length === 0,
   },
   relaywatch_relayer_problems: {
-    help: "Current problems by code, as listed by GET /readyz. connection_id is empty for problems that affect the whole relayer.",
+    help: "Number of current problems by code, as listed by GET /readyz. The label connection_id is empty for problems that affect the whole relayer.",
     by: ["code", "connection_id"],
     read: problemCounts,
   },
@@ -45,11 +45,11 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     "state",
   ),
   relaywatch_relayer_overdue_queries: perConnection(
-    "Queries that are overdue by more than health.overdue_blocks. A query with a failure of its own does not count. A query whose remote chain has no newer block counts only if that chain has stopped.",
+    "Queries that are overdue by more than health.overdue_blocks, excluding queries that fail for reasons specific to the query. If the remote chain has no newer block, a query is included only if the chain has stopped.",
     ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length,
   ),
   relaywatch_relayer_unanswerable_queries: perConnection(
-    "Due queries for which no result is possible, by reason: the query has a failure of its own, or the remote chain has no newer block.",
+    "Due queries for which no result is possible, by reason: an error specific to the query, or a remote chain without a newer block.",
     ({ queries }) => {
       const late = queries.filter(({ lateness }) => lateness.blocks > 0n);
       return UNANSWERABLE.map((reason) => [
@@ -60,15 +60,15 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     "reason",
   ),
   relaywatch_relayer_most_late_blocks: perConnection(
-    "Local blocks since the result of the connection's most delayed query was due, ignoring queries with a failure of their own. 0 if no query is late.",
+    "Local blocks since the connection's most delayed result was due, ignoring queries that fail for reasons specific to the query. 0 if no query is late.",
     ({ queries }) => latestOf(queries)?.lateness.blocks ?? 0n,
   ),
   relaywatch_relayer_most_late_seconds: perConnection(
-    "Duration of the local blocks that relaywatch_relayer_most_late_blocks counts. The duration is estimated from the block time for blocks that this process did not see, and absent until the block time is known.",
+    "Duration of the local blocks counted by relaywatch_relayer_most_late_blocks. For blocks that this process did not see, the duration is estimated from the block time. Absent until the block time is known.",
     ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
   ),
   relaywatch_relayer_query_late_blocks: {
-    help: `Local blocks since the query's result was due, or since the query's registration if it has no result, for the first ${MAX_QUERY_SERIES} queries.`,
+    help: `Local blocks since the query's result was due, or since the query's registration if the query has no result. Exported for the first ${MAX_QUERY_SERIES} queries only.`,
     by: ["query_id"],
     read: ({ queries }) =>
       queries.slice(0, MAX_QUERY_SERIES).map(({ id, lateness }) => [`${id}`, lateness.blocks]),
@@ -118,7 +118,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     read: ({ account: { balance, denom } }) => [[denom, balance]],
   },
   relaywatch_relayer_account_left_seconds: {
-    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if this process paid no fees.",
+    help: "Time until the balance is spent if this process keeps paying fees at the last day's rate. Absent if this process paid no fees.",
     read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
   },
   relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
@@ -148,15 +148,15 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     ({ state }) => (state === "unchecked" ? undefined : state === "good"),
   ),
   relaywatch_relayer_endpoint_distrusted: perEndpoint(
-    "1 while the endpoint ranks behind the others because it returned a provably wrong response, else 0.",
+    "1 while the relayer prefers other endpoints because this endpoint returned a provably wrong response, else 0.",
     ({ distrusted }) => distrusted !== undefined,
   ),
   relaywatch_relayer_endpoint_lacks: perEndpoint(
-    "Number of RPC methods that the endpoint recently could not serve, plus 1 if it sent oversized responses. The page and the status list the methods.",
+    "Number of RPC methods that the endpoint recently could not serve, plus 1 if the endpoint sent oversized responses. The status page and GET /api/status list the methods.",
     ({ lacks }) => lacks?.size ?? 0,
   ),
   relaywatch_relayer_endpoint_batch_size: perEndpoint(
-    "Maximum number of calls in one request to the endpoint: the configured number, or the lower one that the endpoint accepts.",
+    "Maximum number of calls in one request to the endpoint: the configured number, or a lower number if the endpoint accepts only smaller batches.",
     ({ batchSize }) => batchSize,
   ),
   relaywatch_relayer_endpoint_lag_blocks: perEndpoint(

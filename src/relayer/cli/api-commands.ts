@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** How long to wait for one resubmitted transaction; longer than the relayer itself waits. */
+/** Maximum wait for one resubmitted transaction; longer than the relayer's own wait. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;

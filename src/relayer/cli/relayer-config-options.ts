@@ -35,7 +35,7 @@ export interface RelayerConfigOptions {
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** How long to wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
+  /** Maximum wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
   readonly wait?: number;
   /** Gives the localnet's relayer the token of the localnet's control API. */
   readonly withToken?: true;
@@ -81,7 +81,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** How long to wait for the chains' endpoints. After this time the process exits, and its supervisor restarts it. */
+/** Maximum wait for the chains' endpoints. After this time the process exits, and its supervisor restarts it. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(

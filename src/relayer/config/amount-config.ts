@@ -17,13 +17,13 @@ export function displaySchema() {
       .refine(isUnitName, {
         error: issueText("is not a unit name", "letters, digits, dots and hyphens, e.g. NTRN"),
       })
-      .describe("the display unit's name")
+      .describe("name of the unit in which the relayer shows amounts")
       .meta({ example: "NTRN" }),
     exponent: z
       .int()
       .min(1)
       .max(MAX_EXPONENT)
-      .describe("the decimal exponent: one display unit is 10^exponent of gas.denom")
+      .describe("decimal exponent of the display unit: one display unit is 10^exponent of gas.denom")
       .meta({ example: 6 }),
   });
 }
@@ -34,10 +34,10 @@ export function valueSchema() {
     currency: z
       .string()
       .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "e.g. USD") })
-      .describe("the currency's code")
+      .describe("code of the currency in which the relayer shows the value of fees")
       .meta({ example: "USD" }),
     price: decimalField()
-      .describe("the value of one display unit in this currency")
+      .describe("price of one display unit in gas.value.currency")
       .meta({ example: "0.35" }),
   });
 }

@@ -19,7 +19,11 @@ export function endpoints(secrets: SecretSource) {
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
     id: z.string().min(10).max(64).describe("the connection's id on the local chain"),
-    chain_id: z.string().min(1).max(50).describe("the remote chain's id, checked against its endpoints"),
+    chain_id: z
+      .string()
+      .min(1)
+      .max(50)
+      .describe("the remote chain's id. The relayer checks that the endpoints report this id"),
     rpc: endpoints(secrets).describe("the remote chain's RPC endpoints, in order of preference"),
   });
 }
@@ -33,14 +37,16 @@ export function requestsSchema() {
         .max(100)
         .default(10)
         .describe(
-          "maximum number of calls per request. If an endpoint refuses a batch, the relayer halves this number for it, down to single calls",
+          "maximum number of RPC calls in one request. If an endpoint refuses a batch, the relayer halves the endpoint's maximum, down to single calls",
         ),
       max_response_bytes: z
         .int()
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("maximum size of a response. If a response is larger, the relayer tries the next endpoint"),
+        .describe(
+          "maximum size of a response in bytes. If a response is larger, the relayer tries the next endpoint",
+        ),
     })
     .prefault({})
     .describe("settings for requests to all endpoints");
@@ -77,13 +83,15 @@ export function storeField(secrets: SecretSource) {
 export function historySchema() {
   return z
     .strictObject({
-      max_age: durationField(60_000).prefault("30d").describe("the age at which an attempt is deleted"),
+      max_age: durationField(60_000)
+        .prefault("30d")
+        .describe("age at which the relayer deletes a stored attempt"),
       max_attempts: z
         .int()
         .min(1_000)
         .max(10_000_000)
         .default(200_000)
-        .describe("the maximum number of stored attempts; each takes up about 300 bytes"),
+        .describe("maximum number of stored attempts. An attempt takes up about 300 bytes"),
     })
     .prefault({});
 }
@@ -95,7 +103,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "time after which the lease ends if it is not renewed. Another instance then takes over within a quarter of this time",
+          "time after which the lease expires unless its holder renews it. Another instance then takes over within a quarter of this time",
         ),
     })
     .prefault({});
@@ -105,8 +113,18 @@ export function leaseSchema() {
 export function shardsSchema() {
   return z
     .strictObject({
-      count: z.int().min(1).max(64).describe("the number of shards").meta({ example: 2 }),
-      index: z.int().min(0).max(63).describe("this instance's shard, counted from 0").meta({ example: 0 }),
+      count: z
+        .int()
+        .min(1)
+        .max(64)
+        .describe("number of shards into which the queries are divided")
+        .meta({ example: 2 }),
+      index: z
+        .int()
+        .min(0)
+        .max(63)
+        .describe("index of the shard that this instance serves, counted from 0")
+        .meta({ example: 0 }),
     })
     .refine(({ count, index }) => index < count, {
       error: issueText("has an index beyond count", "an index from 0 to count - 1"),
@@ -117,21 +135,25 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      reserve: amountField().prefault("0").describe("the part of the balance that is never spent"),
+      reserve: amountField()
+        .prefault("0")
+        .describe(
+          "amount of the fee denom that must stay in the account. The relayer never spends this reserve",
+        ),
       daily_fee: amountField()
         .optional()
-        .describe("the maximum fees per day; default: no limit")
+        .describe("maximum fees that the relayer pays per UTC day; default: no limit")
         .meta({ example: "50000000", commentedOut: true }),
       daily_gas_per_owner: amountField()
         .optional()
-        .describe("the maximum gas per day for one owner's queries; default: no limit")
+        .describe("maximum gas per UTC day for the queries of one owner; default: no limit")
         .meta({ example: "2000000000", commentedOut: true }),
       budget: z
         .string()
         .max(100)
         .optional()
         .describe(
-          "fee budget per UTC calendar month, in base units or, if gas.display is set, in display units. If the month's fees or their forecast exceed it, the relayer warns but keeps sending",
+          "fee budget per UTC calendar month, in base units or, if gas.display is set, in display units. If the month's fees or their forecast exceed the budget, the relayer warns but keeps sending",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

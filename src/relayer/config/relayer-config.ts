@@ -95,11 +95,11 @@ function fieldsSchema(secrets: SecretSource) {
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
           .default("neutron")
-          .describe("name that the chain uses in its protobuf packages, event types and REST paths"),
+          .describe("the local chain's name in its protobuf packages, event types and REST paths"),
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference, each a URL or {url, name, headers}. An endpoint that fails, lags or is much slower than the others is tried last",
+            "RPC endpoints of the local chain, in order of preference, each as a URL or {url, name, headers}. The relayer tries an endpoint last if it fails, lags or is much slower than the others",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -122,18 +122,18 @@ function fieldsSchema(secrets: SecretSource) {
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "the initial and maximum ratio of the gas limit to the simulated gas. The relayer adapts the ratio to the gas that transactions actually use",
+            "initial and maximum ratio of a transaction's gas limit to its simulated gas. The relayer adapts the ratio to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "gas price to offer, as a multiple of the chain's price. If the relayer can read the fee market's state, it instead offers the highest price that the market can reach by the block after next",
+            "factor by which the relayer multiplies the chain's gas price. If the relayer can read the fee market's state, it instead offers the highest price that the market can reach by the block after next",
           ),
         price: z
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "gas price above which the relayer sends only urgent results. Below this price, it sends as much as the market bears. A backlog may raise the price up to this value; default: 2 × the market's minimum",
+                "gas price above which the relayer sends only urgent results. Up to this price, the relayer uses as much gas as the fee market can sustain. To send a backlog, the relayer may raise the price up to this value; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
@@ -163,17 +163,17 @@ function fieldsSchema(secrets: SecretSource) {
       .strictObject({
         first: durationField()
           .prefault("2s")
-          .describe("the backoff after a query's first failure; it doubles with each further failure"),
+          .describe("backoff after a query's first failure; doubled after each further failure"),
         most: durationField().prefault("5m").describe("the longest backoff"),
       })
       .prefault({})
       .describe("how long a query backs off after failures"),
     deadlines: z
       .strictObject({
-        call: durationField().prefault("10s").describe("the deadline for one RPC call"),
+        call: durationField().prefault("10s").describe("maximum duration of one RPC call"),
         inclusion: durationField()
           .prefault("60s")
-          .describe("the time within which a block must include a broadcast transaction"),
+          .describe("maximum time from the broadcast of a transaction to its inclusion in a block"),
       })
       .prefault({})
       .describe("deadlines for RPC calls and transactions"),
@@ -214,7 +214,7 @@ function fieldsSchema(secrets: SecretSource) {
         go_relayer_names: z
           .boolean()
           .default(false)
-          .describe("whether /metrics also serves the Go relayer's metrics under their old names"),
+          .describe("if true, /metrics also serves the Go relayer's metrics under their old names"),
       })
       .prefault({})
       .describe("the /metrics page"),
@@ -239,9 +239,9 @@ function queriesSchema() {
       allow_kv_callbacks: z
         .boolean()
         .default(true)
-        .describe("whether the local chain calls the contract for each KV result"),
-      kv: z.boolean().default(true).describe("whether to serve KV queries"),
-      tx: z.boolean().default(true).describe("whether to serve TX queries"),
+        .describe("if true, the local chain calls the query's contract for each KV result"),
+      kv: z.boolean().default(true).describe("if true, the relayer serves KV queries"),
+      tx: z.boolean().default(true).describe("if true, the relayer serves TX queries"),
       min_kv_update_period: amountField()
         .prefault("0")
         .describe("minimum number of remote blocks between two results of any KV query"),
@@ -251,29 +251,29 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "minimum age of a KV query's last result, in local blocks, before a result with unchanged values is sent; 0 sends every result. With a higher value, contracts that check a result's height can see an older height",
+          "the relayer sends a KV result with unchanged values only if the query's last result is at least this many local blocks old; 0 sends every result. With a higher value, contracts that check a result's height can see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
-        .describe("how many remote blocks before the tip a TX query's first search starts"),
+        .describe("a TX query's first search starts this many blocks before the remote chain's latest block"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("how often to read the whole query list. Between reads, events announce changes"),
+        .describe("interval between reads of the whole query list. Events announce changes in between"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
         .describe(
-          "whether a search skips blocks that every endpoint has pruned. Otherwise, the query backs off",
+          "if true, a TX query's search skips blocks that every endpoint has pruned; if false, the query backs off at such a block",
         ),
       tx_give_up_after: durationField()
         .prefault("1d")
         .describe(
-          "time after which a transaction becomes a dead letter if no endpoint can prove it, e.g. because none stores block results",
+          "time after which a remote transaction becomes a dead letter if no endpoint can prove it, e.g. because no endpoint stores block results",
         ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(
-          "regular expression for the errors that turn a rejected TX result into a dead letter. With any other error, the relayer sends the result again after a backoff; default: every rejected TX result becomes a dead letter",
+          "regular expression for error texts. A rejected TX result becomes a dead letter if its error text matches; otherwise, the relayer sends the result again after a backoff; default: every rejected TX result becomes a dead letter",
         )
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
@@ -286,7 +286,7 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe("maximum gas per transaction. All senders share the fee market's 30,000,000 gas per block"),
+        .describe("maximum gas per transaction. All senders together can use 30,000,000 gas per block"),
       bytes: z
         .int()
         .min(10_000)
@@ -331,7 +331,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks late a result may be before it is reported as a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "number of local blocks by which a result may be late before the relayer reports a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
@@ -339,11 +339,11 @@ function healthSchema() {
           trusting_period_share: noticeShareField()
             .prefault("0.2")
             .describe(
-              "the remaining share of the trusting period at which /readyz reports the client. The relayer refreshes a client once a third remains",
+              "/readyz reports a client as a problem when this share of its trusting period remains. The relayer refreshes a client once a third remains",
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe("time left at which a client is reported, at most a quarter of the trusting period"),
+            .describe("remaining time before expiry, at most a quarter of the client's trusting period"),
         })
         .prefault({})
         .describe("remaining time below which a light client is a problem. Reaching either limit is enough"),
@@ -360,26 +360,26 @@ function httpSchema(secrets: SecretSource) {
       listen: listenField()
         .prefault("127.0.0.1:9999")
         .describe(
-          "address of the relayer's HTTP server, which serves the page, the status, metrics and health checks",
+          "address on which the relayer serves its status page, API, metrics and health checks over HTTP",
         )
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
         .describe(
-          "the host names, besides loopback names, that clients may use; default: any name, or none if listen is a loopback address",
+          "host names that clients may use to reach the server, in addition to loopback names; default: only loopback names on a loopback address, every name on other addresses",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
         .describe(
-          "the bearer token (a secret) for requests that change something; default: the file control-token in state_dir",
+          "bearer token (a secret) that clients must send with requests that change something; default: the token in the file control-token in state_dir",
         )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z
         .boolean()
         .optional()
         .describe(
-          "whether POST /resubmit-txs works without a token, as the Go relayer's clients expect; default: true only on a loopback address with no token set",
+          "if true, POST /resubmit-txs works without a token, as the Go relayer's clients expect; default: true only on a loopback address without http.token",
         )
         .meta({ example: false, commentedOut: true }),
     })

@@ -17,7 +17,7 @@ export function signerSchema(secrets: SecretSource) {
     .strictObject({
       mnemonic: secretField(secrets)
         .optional()
-        .describe("the account's mnemonic (a secret), if neither keyring nor external selects a key")
+        .describe("mnemonic of the relayer's account (a secret). Use either mnemonic, keyring or external")
         .meta({ example: { env: "RELAYER_MNEMONIC" } }),
       keyring: z
         .strictObject({
@@ -35,10 +35,10 @@ export function signerSchema(secrets: SecretSource) {
           backend: z
             .enum(["test", "file"])
             .default("test")
-            .describe("the keyring backend; file needs a password"),
+            .describe("keyring backend of the SDK program; the backend file requires a password"),
           password: secretField(secrets)
             .optional()
-            .describe("the password (a secret) for the file backend")
+            .describe("password (a secret) that decrypts the key in the backend file")
             .meta({ example: { file: "/run/secrets/keyring" } }),
         })
         .optional()
@@ -65,7 +65,7 @@ export function signerSchema(secrets: SecretSource) {
         .optional()
         .describe("the account that pays the fees through a fee grant; default: the signer")
         .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
-      memo: z.string().max(MAX_MEMO).default("").describe("the memo of every transaction"),
+      memo: z.string().max(MAX_MEMO).default("").describe("memo that the relayer adds to every transaction"),
     })
     .superRefine((signer, context) => {
       const given = [signer.mnemonic, signer.keyring, signer.external].filter(
@@ -92,23 +92,23 @@ function externalSchema() {
       .array(z.string().min(1).max(4096))
       .min(1)
       .max(64)
-      .describe("the signing program and its arguments, run without a shell")
+      .describe("signing program and its arguments, which the relayer runs without a shell")
       .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
     deadline: durationField(10)
       .prefault("10s")
-      .describe("the deadline for one response, including the program's startup"),
+      .describe("maximum time for one response, including the program's startup"),
     concurrency: z
       .int()
       .min(1)
       .max(64)
       .default(4)
-      .describe("the maximum number of requests in flight to the program"),
+      .describe("maximum number of requests that the program processes at the same time"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)
       .default([])
       .describe(
-        "the names of the environment variables that the program receives in addition to PATH, HOME and the locale",
+        "names of the environment variables that the relayer passes to the program, in addition to PATH, HOME and the locale",
       )
       .meta({ example: ["SOFTHSM2_CONF"] }),
   });

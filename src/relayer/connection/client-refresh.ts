@@ -205,7 +205,7 @@ interface UpdateChain {
   readonly updates: readonly WireMessage[];
 }
 
-/** How long to wait for the transaction's final state before the submitter takes over its confirmation. */
+/** Maximum wait for the transaction's final state before the submitter takes over its confirmation. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Ratio of the gas limit to the simulated gas, per mille. */

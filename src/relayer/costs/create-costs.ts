@@ -44,7 +44,7 @@ export interface GrantView {
   /** Amounts that the grant can still pay; undefined before the first read, or if the chain has no grant. */
   readonly allowance: FeeAllowance | undefined;
   readonly isRead: boolean;
-  /** Error of the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if the last read succeeded. */
   readonly error: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface CostsView {
   readonly forecast: SpendingForecast | undefined;
   /** Fee budget for a calendar month; undefined if none is configured. */
   readonly budget: bigint | undefined;
-  /** Why the sums may lack payments or are unreadable; undefined if they are complete. */
+  /** Reason why the sums may lack payments or cannot be read; undefined if the sums are complete. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }
@@ -88,7 +88,7 @@ const GRANT_MS = MINUTE_MS;
 /** Interval at which the display unit is read again, because governance may add metadata to a chain that has none. */
 const UNIT_MS = HOUR_MS;
 
-/** Creates the view of the costs, which the returned service keeps up to date. */
+/** Creates a view of the relayer's costs and the service that keeps the view up to date. */
 export function createCosts(config: RelayerConfig, deps: CostsDeps) {
   const { clock, client } = deps;
   const { denom } = config.gas;
@@ -147,7 +147,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps) {
       incomplete: readError ?? incomplete,
     }),
     unit: unitView,
-    /** Records why earlier processes' payments may be missing; undefined if none are missing. */
+    /** Records why payments of earlier processes may be missing; pass undefined if no payments are missing. */
     recordIncomplete: (reason: string | undefined): void => {
       incomplete = reason;
     },

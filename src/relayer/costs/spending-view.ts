@@ -9,7 +9,7 @@ import type { CostsView, GrantView } from "./create-costs.ts";
 import { addAmounts } from "../result/amounts.ts";
 import type { CostSum } from "./payment.ts";
 
-/** How a window's costs are grouped into rows: by the contract that owns the queries, or by query. */
+/** Ways to group a window's costs into rows: by the contract that owns the queries, or by query. */
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 

@@ -58,7 +58,7 @@ type Capability = (typeof CAPABILITIES)[number];
 
 interface Cell {
   readonly text: string;
-  /** Why the endpoint lacks the capability, and what to do; undefined if it has the capability. */
+  /** Reason why the endpoint lacks the capability, with a remedy; undefined if the endpoint has the capability. */
   readonly gap?: string;
 }
 

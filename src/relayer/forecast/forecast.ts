@@ -18,7 +18,7 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** The cost of queries in a fee market and the lateness of their results, derived from the queries' periods and gas. */
+/** Predicts what the queries cost in a fee market and how late their results are, from the queries' periods and gas. */
 export interface Forecast extends SteadyState {
   /** Changes that would make results less late, with their cost; empty if results are on time. */
   readonly remedies: readonly Remedy[];

@@ -89,7 +89,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** How a forecast's amounts and times are formatted. */
+/** Settings for formatting a forecast's amounts and times. */
 export interface ForecastStyle {
   readonly denom: string;
   readonly blockMs: number;

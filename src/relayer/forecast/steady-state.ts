@@ -11,7 +11,7 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 
-/** A number of queries that have the same period and gas. */
+/** A group of queries that have the same period and gas. */
 export interface QueryLoad {
   readonly queries: number;
   /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */

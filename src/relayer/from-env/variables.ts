@@ -15,14 +15,22 @@ const GO_VARIABLES: readonly Row[] = [
   [
     "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
     "chain.rpc",
-    "required; comma-separated endpoints; tcp:// is read as http://",
+    "required; one or more endpoints, separated by commas; tcp:// means http://",
   ],
-  ["RELAYER_NEUTRON_CHAIN_REST_ADDR", "", "not needed: all reads use RPC"],
+  ["RELAYER_NEUTRON_CHAIN_REST_ADDR", "", "not needed, because the relayer reads everything over RPC"],
   ["RELAYER_NEUTRON_CHAIN_HOME_DIR", "signer.keyring.home", "required without RELAYER_MNEMONIC"],
   ["RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME", "signer.keyring.key", "required without RELAYER_MNEMONIC"],
-  ["RELAYER_NEUTRON_CHAIN_TIMEOUT", "deadlines.call", "the larger of the two chains' values is used"],
-  ["RELAYER_NEUTRON_CHAIN_GAS_PRICES", "gas.fallback_price", "the fee denom's price"],
-  ["RELAYER_NEUTRON_CHAIN_GAS_LIMIT", "batch.gas", "maximum gas of one transaction; 0: the default"],
+  [
+    "RELAYER_NEUTRON_CHAIN_TIMEOUT",
+    "deadlines.call",
+    "the relayer uses the larger of the two chains' timeouts",
+  ],
+  [
+    "RELAYER_NEUTRON_CHAIN_GAS_PRICES",
+    "gas.fallback_price",
+    "gas price in the fee denom; prices in other denoms are ignored",
+  ],
+  ["RELAYER_NEUTRON_CHAIN_GAS_LIMIT", "batch.gas", "maximum gas of one transaction; 0 means the default"],
   ["RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", "gas.adjustment", ""],
   ["RELAYER_NEUTRON_CHAIN_DENOM", "gas.denom", ""],
   ["RELAYER_NEUTRON_CHAIN_MAX_GAS_PRICE", "gas.max_price", ""],
@@ -31,17 +39,25 @@ const GO_VARIABLES: readonly Row[] = [
   [
     "RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND",
     "signer.keyring.backend",
-    "file needs a password; as in the Go relayer, any other value means test",
+    "the backend file requires a password; as in the Go relayer, any other value means test",
   ],
-  ["RELAYER_NEUTRON_CHAIN_DEBUG", "", "no effect, as in the Go relayer; see LOGGER_LEVEL"],
+  ["RELAYER_NEUTRON_CHAIN_DEBUG", "", "no effect, as in the Go relayer; LOGGER_LEVEL sets the log level"],
   ["RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
   [
     "RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR",
     "",
     "no effect, as in the Go relayer: the sign mode is always direct",
   ],
-  ["RELAYER_TARGET_CHAIN_RPC_ADDR", "connections.0.rpc", "required; comma-separated endpoints"],
-  ["RELAYER_TARGET_CHAIN_TIMEOUT", "deadlines.call", "the larger of the two chains' values is used"],
+  [
+    "RELAYER_TARGET_CHAIN_RPC_ADDR",
+    "connections.0.rpc",
+    "required; one or more endpoints, separated by commas",
+  ],
+  [
+    "RELAYER_TARGET_CHAIN_TIMEOUT",
+    "deadlines.call",
+    "the relayer uses the larger of the two chains' timeouts",
+  ],
   ["RELAYER_TARGET_CHAIN_DEBUG", "", "no effect, as in the Go relayer"],
   ["RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
   ["RELAYER_REGISTRY_ADDRESSES", "queries.owners", "spaces around commas are ignored"],
@@ -49,44 +65,48 @@ const GO_VARIABLES: readonly Row[] = [
   ["RELAYER_ALLOW_TX_QUERIES", "queries.tx", "required"],
   ["RELAYER_ALLOW_KV_CALLBACKS", "queries.allow_kv_callbacks", "required"],
   ["RELAYER_MIN_KV_UPDATE_PERIOD", "queries.min_kv_update_period", "remote blocks"],
-  ["RELAYER_STORAGE_PATH", "state_dir", "required; the Go relayer's storage, imported on the first start"],
+  [
+    "RELAYER_STORAGE_PATH",
+    "state_dir",
+    "required; on the first start, the relayer imports the Go relayer's storage from this path",
+  ],
   [
     "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",
     "",
-    "not needed: every transaction is tracked until it is in a block",
+    "not needed, because the relayer tracks every transaction until it is in a block",
   ],
-  ["RELAYER_QUERIES_TASK_QUEUE_CAPACITY", "", "not needed: a query is queued once"],
+  ["RELAYER_QUERIES_TASK_QUEUE_CAPACITY", "", "not needed, because each query is queued only once"],
   [
     "RELAYER_INITIAL_TX_SEARCH_OFFSET",
     "queries.tx_lookback_blocks",
-    "0 or absent: 100 blocks instead of the entire chain",
+    "if 0 or absent, the search starts 100 blocks back instead of at the first block",
   ],
   ["RELAYER_LISTEN_ADDR", "http.listen", ""],
   [
     "RELAYER_IGNORE_ERRORS_REGEX",
     "queries.tx_dead_letter_errors",
-    "other errors are retried instead of stopping the process; absent: every rejection becomes a dead letter",
+    "after other errors, the relayer retries instead of stopping; if absent, every rejection becomes a dead letter",
   ],
 ];
 
 const LOGGER_VARIABLES: readonly Row[] = [
-  ["LOGGER_LEVEL", "log.level", "dpanic, panic and fatal are read as error"],
+  ["LOGGER_LEVEL", "log.level", "dpanic, panic and fatal mean error"],
   ["LOGGER_ENCODING", "log.format", "console means text"],
   ["LOGGER_OUTPUTPATHS", "log.outputs", ""],
   ["LOGGER_ENCODERCONFIG_TIMEKEY", "log.keys.time", "default ts, as in the Go relayer"],
   ["LOGGER_ENCODERCONFIG_LEVELKEY", "log.keys.level", "default level"],
   ["LOGGER_ENCODERCONFIG_MESSAGEKEY", "log.keys.message", "default msg"],
-  ["LOGGER_ERROROUTPUTPATHS", "", "not needed: the logger has no errors of its own"],
-  ["LOGGER_DISABLECALLER", "", "not needed: log lines never name the caller"],
-  ["LOGGER_DISABLESTACKTRACE", "", "not needed: stack traces appear only at level debug"],
+  ["LOGGER_ERROROUTPUTPATHS", "", "not needed, because the logger produces no errors"],
+  ["LOGGER_DISABLECALLER", "", "not needed, because log lines never name the caller"],
+  ["LOGGER_DISABLESTACKTRACE", "", "not needed, because stack traces appear only at level debug"],
   ["LOGGER_DEVELOPMENT", "", "no effect"],
-  ["LOGGER_SAMPLING_INITIAL", "", "not needed: a repeated error is logged once"],
-  ["LOGGER_SAMPLING_THEREAFTER", "", "not needed: a repeated error is logged once"],
+  ["LOGGER_SAMPLING_INITIAL", "", "not needed, because a repeated error is logged only once"],
+  ["LOGGER_SAMPLING_THEREAFTER", "", "not needed, because a repeated error is logged only once"],
 ];
 
 /** Variables that this relayer reads in addition to the Go relayer's variables. */
 const OWN_VARIABLES: readonly Row[] = [
-  ["RELAYER_MNEMONIC", "signer.mnemonic", "replaces the keyring; stays in the environment"],
+  ["RELAYER_MNEMONIC", "signer.mnemonic", "used instead of the keyring; stays in the environment"],
   ["RELAYER_MNEMONIC_FILE", "signer.mnemonic", "replaces the keyring"],
   ["RELAYER_HD_PATH", "signer.hd_path", "for the mnemonic"],
   [
@@ -114,7 +134,7 @@ const OWN_VARIABLES: readonly Row[] = [
   ["RELAYER_MEMO", "signer.memo", ""],
   ["RELAYER_HTTP_TOKEN", "http.token", "stays in the environment"],
   ["RELAYER_HTTP_TOKEN_FILE", "http.token", ""],
-  ["RELAYER_OPEN_RESUBMIT", "http.open_resubmit", "true: /resubmit-txs needs no token on any address"],
+  ["RELAYER_OPEN_RESUBMIT", "http.open_resubmit", "if true, /resubmit-txs needs no token on any address"],
 ];
 
 /** All known variables, including the Go relayer's variables that have no effect here. */

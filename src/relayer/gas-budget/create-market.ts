@@ -76,7 +76,7 @@ interface Readings {
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
 }
 
-/** Creates the fee market's state, without any readings yet. */
+/** Creates the fee market's state before the first reading. */
 export function createMarket(
   options: MarketOptions,
   clock: { readonly monotonicMs: () => number; readonly nowMs: () => number },
@@ -120,13 +120,13 @@ export function createMarket(
     blocks.splice(0, blocks.length - MARKET_BLOCKS);
   };
   return {
-    /** Stores the fee market's parameters; undefined if the chain has no fee market. */
+    /** Stores the fee market's parameters; pass undefined if the chain has no fee market. */
     setParams: (read: Params | undefined): void => {
       const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    /** Returns the parameters; undefined if there is no fee market, and so no market state to read. */
+    /** Returns the fee market's parameters; undefined if the chain has no fee market, or if the fee market is disabled. */
     params: (): Params | undefined => params,
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { amountField, decimalField, issueText } from "../../platform/config/config-fields.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 
-/** The schema of `urgency`: queries that justify a higher price. */
+/** Returns the schema of the setting `urgency`, which lists the queries that justify a higher price. */
 export function urgencySchema() {
   return z
     .array(ruleSchema())
@@ -38,10 +38,12 @@ function ruleSchema() {
         .min(0)
         .max(1_000)
         .default(0)
-        .describe("the priority among urgent results; the highest is sent first"),
+        .describe(
+          "priority of the rule's results among urgent results. The relayer sends results with the highest priority first",
+        ),
       max_price: decimalField()
         .optional()
-        .describe("the fee market price up to which the rule applies; default: gas.max_price")
+        .describe("gas price up to which the rule applies; default: gas.max_price")
         .meta({ example: "0.05", commentedOut: true }),
       max_age: z
         .int()
@@ -49,13 +51,13 @@ function ruleSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "the age of a query's last result, in local blocks, at which the next one is urgent at any price up to max_price; default: a result is urgent once it is due and the price is above gas.price.comfortable",
+          "age of a query's last result, in local blocks, at which the next result becomes urgent at any price up to max_price; default: a due result is urgent if the price is above gas.price.comfortable",
         )
         .meta({ example: 20, commentedOut: true }),
       daily_fee: amountField()
         .optional()
         .describe(
-          "a separate fee limit per UTC day for the rule's urgent results. If set, their fees do not count toward spending.daily_fee; default: no separate limit",
+          "separate limit for the fees of the rule's urgent results per UTC day. With a separate limit, these fees do not count toward spending.daily_fee; default: no separate limit",
         )
         .meta({ example: "5000000", commentedOut: true }),
     })

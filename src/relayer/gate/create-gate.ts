@@ -49,16 +49,16 @@ export interface GateStatus {
     readonly pendingWrites: number;
     /** Number of attempts since startup that could not be stored. */
     readonly droppedWrites: number;
-    /** Error of the last write; undefined if it succeeded. */
+    /** Error of the last write; undefined if the last write succeeded. */
     readonly error: string | undefined;
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
   readonly reserve: ReserveStatus;
-  /** Why the last transaction was refused; undefined if it was admitted. */
+  /** Reason for refusing the last transaction; undefined if the transaction was admitted. */
   readonly refusal: string | undefined;
 }
 
-/** The gate that every broadcast must pass, with its status. */
+/** Admits or refuses each broadcast, and reports the gate's status. */
 interface RelayerGate extends SubmitGate {
   readonly status: () => GateStatus;
 }
@@ -108,7 +108,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /** Returns true while the cause of a refusal persists. If absent, the refusal is treated as lasting until the next request. */
+  /** Returns true while the cause of a refusal persists. If absent, the refusal lasts until the next request. */
   readonly lasts?: () => boolean;
 }
 
@@ -268,7 +268,7 @@ export interface PredecessorDeps {
   readonly logger: Logger;
 }
 
-/** How long to wait for the previous process's transactions, given that a block takes a few seconds. */
+/** Maximum wait for the previous process's transactions, given that a block takes a few seconds. */
 const MAX_WAIT_MS = 20_000;
 const POLL_MS = 250;
 const PAGE_SIZE = 10;

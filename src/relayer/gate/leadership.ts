@@ -19,7 +19,7 @@ export interface LeaderFitness {
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached a node. */
+  /** Time for which all broadcasts and simulations since `beginTerm` have reached no node; 0 if the last request reached a node. */
   readonly muteMs: () => number;
   /** Called before this process starts to submit, so that failed broadcasts of an earlier term are ignored. */
   readonly beginTerm: () => void;
@@ -61,7 +61,7 @@ interface LeadershipState {
   retryAtMs: number;
 }
 
-/** Number of renewals per lease lifetime, so that two in a row may fail. */
+/** Number of renewals per lease lifetime, so that two renewals in a row may fail. */
 const RENEWALS = 4;
 
 /** Creates the leadership. The process does not submit until the leadership's service runs. */

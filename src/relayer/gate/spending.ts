@@ -282,7 +282,7 @@ export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDe
     }
   };
   return {
-    /** Returns why a fee must not be paid; undefined if it may be paid. Reads the balance if the last read is old. */
+    /** Returns the reason why a fee must not be paid; undefined if the fee may be paid. Reads the balance again if the last read is old. */
     check: async (fee: bigint, signal: AbortSignal): Promise<string | undefined> => {
       if (reserve === 0n) return undefined;
       const isOld = ageMs() > FRESH_MS || !isEnough(fee);

@@ -247,8 +247,8 @@ interface MarketLogDeps {
 
 const MARKET_INTERVAL_MS = 5_000;
 /**
- * How long demand must be above or within the market before the logged state changes, because demand near the limit often crosses
- * the limit.
+ * Time for which demand must be above or within the market before the logged state changes, because demand near the limit often
+ * crosses the limit.
  */
 const HELD_MS = 60_000;
 

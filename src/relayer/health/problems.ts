@@ -99,9 +99,9 @@ export interface GateFacts {
   readonly progress?: string | undefined;
   /** The process that has the lease; undefined if leases are not used or none has been read. */
   readonly holder?: string | undefined;
-  /** Why the store cannot write; undefined if it can write. */
+  /** Reason why the store cannot write; undefined if the store can write. */
   readonly storeError: string | undefined;
-  /** Why the last transaction was not sent; undefined if it was sent. */
+  /** Reason why the last transaction was not sent; undefined if the transaction was sent. */
   readonly refusal: string | undefined;
 }
 

@@ -103,7 +103,7 @@ export async function runKvCycle(
     await turn;
     // If the local chain was reset while the cycle waited, the cycle's results are for queries that no longer exist.
     signal.throwIfAborted();
-    // Decide only now which results to skip, because this depends on what the previous cycle sent.
+    // Decide only now which results to skip, because the decision depends on the results that the previous cycle sent.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);

@@ -44,7 +44,8 @@ export const COSTS: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-costs.json",
   title: "ICQ costs",
-  description: "What do results cost, who causes the cost, and how long does the balance last?",
+  description:
+    "Shows the cost of results, the query owners who cause the cost, and how long the balance will last.",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
@@ -74,7 +75,7 @@ export const COSTS: DashboardSpec = {
             ),
           ],
           {
-            description: "The gas price, as a multiple of the fee market's minimum.",
+            description: "Current gas price as a multiple of the fee market's minimum price.",
             unit: "none",
             decimals: 2,
             width: 5,
@@ -118,7 +119,7 @@ export const COSTS: DashboardSpec = {
         plot(
           "Balance",
           "short",
-          "The account's coins in millions of the base unit (NTRN for untrn), what is left of the fee grant, and the reserve that is never spent.",
+          "The account's balance in millions of the base unit (NTRN for untrn), the remaining fee grant, and the reserve that the relayer never spends.",
           {
             "million {{denom}} {{instance}}": `${own("account_balance")} / 1e6`,
             "left of the fee grant": `min(${own("fee_grant_left")}) / 1e6`,
@@ -129,7 +130,7 @@ export const COSTS: DashboardSpec = {
           ...plot(
             "Account or fee grant empty in",
             "days",
-            "Forecast at the current gas price and at gas.max_price, from the last few hours, the last few days and the month.",
+            "Forecast at the current gas price and at gas.max_price, based on the fees of the last few hours, the last few days and the month.",
             {
               "as in the last day {{instance}}": `min by (instance) (${own("account_left_seconds")}) / 86400`,
               "now: {{bound}}": `min by (bound) (${own("empty_seconds", 'price="now"')}) / 86400`,
@@ -171,7 +172,7 @@ export const COSTS: DashboardSpec = {
           ...plot(
             "Gas price",
             "short",
-            "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it, only urgent results are sent. The cap is gas.max_price: above it, nothing is sent.",
+            "Price of one unit of gas in the fee denom, on a logarithmic axis. Above the ceiling (gas.price.comfortable), the relayer sends only urgent results. Above the cap (gas.max_price), it sends nothing.",
             {
               "{{instance}}": `max by (instance) (${own("gas_price", 'kind="price"')})`,
               "limit: {{kind}}": `max by (kind) (${own("gas_price", 'kind=~"minimum|ceiling|cap"')})`,
@@ -195,7 +196,7 @@ export const COSTS: DashboardSpec = {
         plot(
           "Demand and market",
           "none",
-          "Results per block: how many the demand needs, and how many the fee market bears at its current price. The lateness is 0 while the market bears the demand.",
+          "Results per block that are needed for every result to be on time, and results per block that the fee market sustains at its current price. The lateness is 0 while the market sustains the demand.",
           {
             "results per block on time": `sum(${own("market_results", 'kind="demand"')})`,
             "results per block at this price": `sum(${own("market_results", 'kind="sustainable"')})`,
@@ -220,7 +221,7 @@ export const COSTS: DashboardSpec = {
           ],
           {
             description:
-              "Steady: the price is stable. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also shows whether every payment is in the costs by owner.",
+              "Phase of the gas budget. Steady: the price is stable. Burst: the relayer sends a backlog. Recovering: the price falls back to its steady value. Above-ceiling: the relayer sends only urgent results. Unlimited: only batch.block_share limits the gas per block. Unpriced: the price in the fee denom is unknown. Also shows whether every payment is in the costs by owner.",
             states: PHASES,
           },
         ),

@@ -12,7 +12,7 @@ export const QUERY: DashboardSpec = {
   file: "icq-query.json",
   title: "ICQ query detail",
   description:
-    "One query, and the connection it is read over. relaywatch relayer inspect shows its attempts and costs.",
+    "Shows one query and its connection. The command relaywatch relayer inspect shows the query's attempts and costs.",
   variables: [
     ...RELAYERS,
     { name: "query", label: "Query", metric: LATE, from: "query_id", single: true, numeric: true },
@@ -25,7 +25,7 @@ export const QUERY: DashboardSpec = {
       title: "The query",
       panels: [
         stat("Late", [query(`max(${CHOSEN_LATE})`, "blocks")], {
-          description: "Local blocks since the query's result was due. 0: it is not late.",
+          description: "Local blocks since the query's result was due. 0 if the result is not late.",
           unit: "blocks",
           colors: [
             ["green", undefined],
@@ -62,7 +62,7 @@ export const QUERY: DashboardSpec = {
           ...plot(
             "Lateness",
             "blocks",
-            "Local blocks since the query's result was due, and the median of all others: if they are late too, the cause is the connection.",
+            "Local blocks since the query's result was due, and the median of all other queries. If other queries are late too, the cause is the connection.",
             {
               "query {{query_id}} {{instance}}": `max by (instance, query_id) (${CHOSEN_LATE})`,
               "median of the others": `quantile(0.5, ${own("query_late_blocks", 'query_id!="$query"')})`,

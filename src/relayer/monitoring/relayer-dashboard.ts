@@ -45,7 +45,7 @@ const CONNECTION_TABLE: PanelSpec = table(
   ],
   {
     description:
-      "Overdue queries, how late the most delayed one is, last result, light client, and how many remote blocks its newest consensus state lags behind. The name links to the queries.",
+      "Each connection's overdue queries, the lateness of its most delayed query, its last result, its light client, and the remote blocks by which the client's newest consensus state lags behind. The name links to the queries.",
     unit: "none",
     height: 6,
     emptyText: "No connection is served",
@@ -156,7 +156,7 @@ const CURRENT_ROW: RowSpec = {
     plot(
       "Local blocks per minute",
       "none",
-      "Growth of the local chain's height. Zero: the chain or its node has halted.",
+      "Growth of the local chain's height. Zero means that the chain or its node has halted.",
       { "{{instance}}": `60 * deriv(${own("local_height")}[$__rate_interval])` },
     ),
   ],
@@ -169,7 +169,7 @@ const SAFE_ROW: RowSpec = {
       ...plot(
         "Time until the light client expires",
         "days",
-        "Below the upper line, the relayer updates the client by itself; below the lower line, a critical alert fires. At zero, only governance can replace the client.",
+        "Below the upper line, the relayer updates the light client by itself. Below the lower line, a critical alert fires. At zero, the client has expired, and only governance can replace it.",
         {
           "{{connection_id}} {{instance}}": `(${M}_client_expiry_timestamp_seconds{${PLACE}} - time()) / 86400`,
           "limit: update {{connection_id}}": `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 3 / 86400`,
@@ -226,7 +226,7 @@ const SAFE_ROW: RowSpec = {
       ],
       {
         description:
-          "Duration of the last status call, blocks behind the chain's best endpoint, methods that it recently could not serve, and how many calls it accepts per request.",
+          "Duration of the endpoint's last status call, number of blocks behind the chain's best endpoint, methods that the endpoint recently could not serve, and number of calls that it accepts per request.",
         unit: "none",
         width: 12,
         height: 8,
@@ -257,7 +257,7 @@ const SAFE_ROW: RowSpec = {
     plot(
       "Store writes and dead letters",
       "none",
-      "Writes that are not durable yet or were given up, and remote transactions that were rejected or could not be proven.",
+      "Store writes that are not durable yet or were dropped, and remote transactions that were rejected or could not be proven.",
       {
         "pending writes {{instance}}": own("store_pending_writes"),
         "dropped writes {{instance}}": own("store_dropped_writes"),
@@ -272,7 +272,8 @@ export const RELAYER: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-relayer.json",
   title: "ICQ relayer",
-  description: "Is it active? Is it current? Is it safe? The ICQ costs dashboard has the fees.",
+  description:
+    "Shows whether the relayer is active, whether its results are current, and whether its account and light clients are safe. The ICQ costs dashboard shows the fees.",
   variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
@@ -287,7 +288,7 @@ export const RELAYER: DashboardSpec = {
         }),
         stat("Overdue queries", [query(`sum(${M}_overdue_queries{${PLACE}})`, "overdue")], {
           description:
-            "Queries overdue by more than health.overdue_blocks, even though a result could have been delivered.",
+            "Queries that are overdue by more than health.overdue_blocks although the relayer could have delivered a result.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
         }),

@@ -69,7 +69,8 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-client-expired",
     severity: "critical",
     title: "A light client has expired",
-    description: "Nobody updated a connection's light client within its trusting period, so it has expired.",
+    description:
+      "A connection's light client has expired because nobody updated it within its trusting period.",
     impact:
       "No query on the connection can get a result until the local chain's governance replaces the client.",
     problems: ["client-expired"],
@@ -95,7 +96,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "Only {{ $value | humanizePercentage }} of the light client's trusting period is left. The relayer normally updates the client when a third is left.",
     impact:
-      "Once the client expires, no query on the connection gets a result until governance replaces it, which takes weeks.",
+      "Once the client expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
     expr: () =>
       `max ${BY_CONNECTION} ((relaywatch_relayer_client_expiry_timestamp_seconds - time()) / relaywatch_relayer_client_trusting_period_seconds) < 0.05`,
     for: "1m",
@@ -116,7 +117,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "Less than health.client_expires_soon of the light client's trusting period is left. The relayer tries to update the client once a third of the period is left, and all its attempts have failed so far.",
     impact:
-      "None yet. Once the client expires, no query on the connection gets a result until governance replaces it, which takes weeks.",
+      "Nothing is lost yet. Once the client expires, no query on the connection gets a result until governance replaces the client, which takes weeks.",
     problems: ["client-expires-soon"],
     for: "5m",
   },
@@ -142,7 +143,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "{{ $labels.endpoint }} of {{ $labels.chain_id }} is {{ $value }} blocks behind the best endpoint.",
     impact:
-      "None while another endpoint of the chain is current. If the chain has only this endpoint, results are late.",
+      "Nothing is lost while another endpoint of the chain is current. If the chain has only this endpoint, results are late.",
     expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
     for: "5m",
     example: turns("endpoint_lag_blocks", 40, 0, 'chain_id="remote-1",endpoint="a"'),
@@ -164,7 +165,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "The relayer could not read a connection's light client or its own balance for three minutes.",
     impact:
-      "No known loss. Until the relayer can read the client and the balance, no alert about the client's expiry or the balance can fire.",
+      "No loss is known. Until the relayer can read the client and the balance, no alert about the client's expiry or the balance can fire.",
     problems: ["client-unknown", "account-unknown"],
     for: "2m",
   },
@@ -238,7 +239,7 @@ export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-no-leader",
     severity: "critical",
     title: "No relayer instance is the leader",
-    description: "No instance of the job holds the lease, so none submits results.",
+    description: "No instance of the job holds the lease, so no instance submits results.",
     impact: `No result is submitted. ${STALE}`,
     expr: () => 'max by (job) (relaywatch_relayer_role{role=~"leader|starting"}) == 0',
     for: "2m",

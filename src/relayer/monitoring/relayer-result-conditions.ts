@@ -209,7 +209,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     description:
       "The fees for this calendar month, or the forecast for them, are {{ $value | humanize }} units of the fee denom: more than spending.budget.",
     impact:
-      "None for results: the budget blocks nothing. Once the account or its fee grant is used up, the relayer submits no results.",
+      "Results are not affected, because the budget does not stop the relayer. Once the account or its fee grant is used up, the relayer submits no results.",
     expr: () => {
       const budget = `max ${BY} (${M}_month_budget_fees)`;
       return [

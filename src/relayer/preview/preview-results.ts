@@ -260,13 +260,13 @@ export interface TxPreview {
     readonly height: bigint;
     /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract again. */
     readonly gas: bigint | undefined;
-    /** Why the relayer cannot send the transaction; undefined if it can send it. */
+    /** Reason why the relayer cannot send the transaction; undefined if the relayer can send the transaction. */
     readonly reason: string | undefined;
     /** True if the chain has received the transaction from any relayer; undefined if this cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;
-  /** Why the search failed; undefined if it succeeded. */
+  /** Reason why the search failed; undefined if the search succeeded. */
   readonly reason: string | undefined;
 }
 

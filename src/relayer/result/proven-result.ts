@@ -118,7 +118,7 @@ export interface ResultSubmitter {
   readonly withdraw: (queryId: bigint) => void;
 }
 
-/** The results that one cycle may read. */
+/** Results that one cycle may read, with their ids in the pipeline. */
 export interface Reservation {
   /** The reserved results, most needed first. */
   readonly results: readonly ExpectedResult[];
@@ -127,7 +127,7 @@ export interface Reservation {
 }
 
 export interface PipelineView {
-  /** How long simulation and broadcast take together, ms. */
+  /** Total time that simulation and broadcast take, ms. */
   readonly sendMs: number;
   /**
    * Returns how many blocks early the connection reads results. Normally, the look-ahead is `own`, which is derived from the

@@ -20,7 +20,7 @@ export function createRelayerMetrics(
     results: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included (in a local block), redundant (another relayer was faster), unchanged (not sent because of `queries.skip_unchanged`), or the failure's code.",
+      help: "Query results by outcome: included (in a local block), redundant (another relayer was faster), unchanged (not sent because of `queries.skip_unchanged`), or an error code.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES] },
     }),
@@ -45,14 +45,14 @@ export function createRelayerMetrics(
     cycles: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
-      help: "Cycles in which the relayer read a connection's due queries. In the outcome `failed`, the connection failed. Failures of single queries do not count.",
+      help: "Cycles in which the relayer read a connection's due queries. The outcome `failed` means that the whole connection failed; failures of single queries are not counted.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["done", "failed"] },
     }),
     transactions: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
-      help: "Transactions by outcome: included, failed (in a block), refused (by the node), or not-included (in any block). Results are sent again unless their transaction's outcome is included.",
+      help: "Transactions by outcome: included (succeeded in a block), failed (in a block), refused (by the node), or not-included (in no block). Unless the outcome is included, the relayer sends the results again.",
       labelNames: ["outcome"],
       zeros: { outcome: ["included", "failed", "refused", "not-included"] },
     }),

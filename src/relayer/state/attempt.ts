@@ -61,7 +61,7 @@ export interface Attempt {
   readonly simulations: number;
 }
 
-/** Start of an attempt, by the wall clock and the monotonic clock. */
+/** Start time of an attempt, on both the wall clock and the monotonic clock. */
 export interface AttemptStart {
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -73,7 +73,7 @@ export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): Attem
 }
 
 export interface EndedAttempt extends Attempt {
-  /** Duration by the monotonic clock, ms. */
+  /** Duration, measured with the monotonic clock, ms. */
   readonly durationMs: number;
 }
 

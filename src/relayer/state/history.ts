@@ -106,7 +106,7 @@ export function createRemoteHistoryCheck(
   };
 }
 
-/** Creates a reader of block hashes, which treats an RPC error as a missing block. */
+/** Creates a function that reads block hashes and treats an RPC error as a missing block. */
 export function createBlockHashReader(client: Pick<ChainClient, "comet">): HistoryDeps["blockHash"] {
   return async (height, signal) => {
     try {

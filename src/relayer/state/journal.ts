@@ -112,7 +112,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       removeDeadLetter(queryId, hash);
       recordHandled({ queryId, hash, remoteHeight });
     },
-    /** Stores a dead letter, and drops the oldest ones above {@link MAX_DEAD_LETTERS}. */
+    /** Stores a dead letter, and drops the oldest dead letters above {@link MAX_DEAD_LETTERS}. */
     recordDeadLetter: (letter: DeadLetter): void => {
       removeDeadLetter(letter.queryId, letter.hash);
       recordHandled(letter);

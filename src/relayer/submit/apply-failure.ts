@@ -247,7 +247,7 @@ type ErrorAttribution =
   | { readonly kind: "price" }
   /** the account lacks funds */
   | { readonly kind: "funds" }
-  /** the signature or sequence is wrong, so the node would accept no transaction from this account */
+  /** the signature or account sequence is wrong, so the node would reject any transaction from this account */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
   /** the chain already has a result for this remote height or a newer one: another relayer was faster */

@@ -73,7 +73,7 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  // Count from the start of the broadcast, because a node that never responds is also unreachable.
+  // Measure from the start of the broadcast, because a node that never responds is also unreachable.
   state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
@@ -273,7 +273,7 @@ function recordBroadcast(
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
   // For a lack of funds, use a lower log level, because the rejection recurs until the account receives coins. The problem
-  // "account-cannot-pay" is logged once anyway.
+  // "account-cannot-pay" is still logged once.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -4,7 +4,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
-/** The part of a block that all transactions in flight together may use. */
+/** Limits the part of a block that all transactions in flight may use together. */
 export type BlockBudget = ReturnType<typeof createBlockBudget>;
 
 export interface BlockBudgetOptions {

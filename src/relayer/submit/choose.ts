@@ -139,7 +139,7 @@ function firstThatFit(
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));
-  // According to the estimates, all results fit, but the simulation used more gas.
+  // All results fit according to the estimates, but the simulation used too much gas for the block.
   if (found.length === ready.length) return [];
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }

@@ -87,7 +87,7 @@ export interface QueryEntries {
   readonly sent: readonly Entry[];
 }
 
-/** Contains each result from the start of its read until its outcome is known. */
+/** Tracks each result from the start of its read until its outcome is known. */
 export type Pipeline = ReturnType<typeof createPipeline>;
 
 const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
@@ -240,7 +240,7 @@ function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }
 
-/** Returns true if the result has been proven. */
+/** Returns true if the entry's result has been proven. */
 export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }

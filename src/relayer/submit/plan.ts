@@ -11,7 +11,7 @@ export interface BatchLimits {
 
 export interface PlanOptions {
   readonly limits: BatchLimits;
-  /** The gas and bytes that all planned transactions together may use. */
+  /** Maximum total gas and bytes of all planned transactions. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries in different groups are sent in different transactions. */

@@ -153,7 +153,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;
   await broadcastPrepared(state, signal);
-  // The next block is the earliest that can include the new transactions.
+  // The next block is the first block that can include the new transactions.
   if (hadNone) rhythm.lookAtMs = clock.monotonicMs() + MAX_PAUSE_MS;
 }
 

@@ -104,7 +104,7 @@ interface QueryMarks {
   readonly unread: Set<bigint>;
 }
 
-/** When transactions may be sent, and how long sending takes. */
+/** Determines when transactions may be sent, and records how long sending takes. */
 interface Pace {
   marketReads: number;
   /** True if the fee market has been unreadable for so long that its state is unknown. */
@@ -120,11 +120,11 @@ interface Pace {
   heldBelow: bigint;
   /** The gas price offered in the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height, because the node expected a different sequence in a simulation. */
+  /** Local height before which no transaction is simulated, because the node expected a different account sequence. */
   simulatedFrom: bigint;
   /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;
-  /** Why nothing is sent; undefined if sending is not stopped. */
+  /** Reason why no transaction is sent; undefined if sending is not stopped. */
   stopped: string | undefined;
   /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once a node has been reached. */
   muteSinceMs: number | undefined;

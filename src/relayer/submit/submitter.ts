@@ -128,7 +128,7 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   return { gas, leaving, ownPart };
 }
 
-/** Returns the gas that is left in the next block. */
+/** Returns the gas that the relayer may still use in the next block. */
 function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
   const now = deps.height.now();
   // A transaction sent before the newest block is probably in that block, but has not been looked up yet.
@@ -250,9 +250,9 @@ function statusOf(state: SubmitterState) {
     queued:
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
-    /** Why nothing is currently sent; undefined while transactions may be sent. */
+    /** Reason why no transaction is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** How long no broadcast or simulation has reached a node, ms. */
+    /** Time since broadcasts and simulations stopped reaching a node, ms; 0 if the last request reached a node. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }

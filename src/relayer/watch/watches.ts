@@ -60,7 +60,7 @@ interface Account {
 export interface AccountView extends Account {
   /** The account's balance; undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Why the node refuses transactions for lack of funds; undefined if it refuses none, or if coins have arrived since then. */
+  /** Reason why the node refuses transactions for lack of funds; undefined if it does not, or once coins arrive. */
   readonly unpaid: string | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;

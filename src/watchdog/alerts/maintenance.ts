@@ -28,29 +28,33 @@ type MaintenanceStart =
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 const common = {
-  reason: z.string().min(1).max(200).describe("the reason shown with the alerts"),
+  reason: z.string().min(1).max(200).describe("reason for the maintenance, shown with the alerts"),
   validators: z
     .array(z.string())
     .max(1000)
     .default([])
-    .describe("the names of the validators that the window covers; empty: all validators"),
-  duration: durationField(60_000).describe("the window's length, at most 24h"),
+    .describe("names of the validators under maintenance; empty: all validators"),
+  duration: durationField(60_000).describe("length of the maintenance window, at most 24h"),
 };
 
 const once = z.strictObject({
   ...common,
   from: z.iso
     .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
-    .describe("when the one-time window starts, in UTC"),
+    .describe("start of a one-time maintenance window, in UTC"),
 });
 
 const weekly = z.strictObject({
   ...common,
-  days: z.array(z.enum(DAYS)).min(1).max(7).describe("the days on which the window starts"),
+  days: z
+    .array(z.enum(DAYS))
+    .min(1)
+    .max(7)
+    .describe("weekdays on which a recurring maintenance window starts"),
   at: z
     .string()
     .regex(TIME, { error: issueText("is not a time of day", '"02:00"') })
-    .describe("the time of day at which the window starts, in UTC"),
+    .describe("time of day at which a recurring maintenance window starts, in UTC"),
 });
 
 /** Schema of a maintenance window, which is either `{from, duration}` or `{days, at, duration}`. */

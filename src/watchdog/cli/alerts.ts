@@ -128,7 +128,7 @@ interface DeadLetterOptions extends Options {
 function deadLettersCommand(context: CliContext): Command {
   return alertCommand(
     "dead-letters",
-    "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
+    "list undelivered notifications, send them again, or drop them; exits 1 if it lists any",
   )
     .argument("[channel...]", "channel names; default: all channels")
     .addOption(new Option("--resend", "send the notifications again").conflicts("discard"))
@@ -249,7 +249,7 @@ function ackCommand(context: CliContext): Command {
 }
 
 function unackCommand(context: CliContext): Command {
-  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalations resume")
+  return alertCommand("unack", "withdraw acknowledgements so that reminders and escalations resume")
     .argument("[name...]", "alert names; default: all firing alerts")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);

@@ -23,7 +23,9 @@ const majorPairs = z
   .array(pair)
   .max(50)
   .default(["BTC/USD", "ETH/USD", "NTRN/USD"])
-  .describe("pairs that must always have a price; default: BTC, ETH and the chain's native token");
+  .describe(
+    "currency pairs that must always have a price; default: BTC, ETH and the chain's native token in USD",
+  );
 
 const pairDeviations = z
   .record(pair, z.number().min(0).max(100))

@@ -32,7 +32,7 @@ const MIN_OTHERS = 2;
 /** Fields with the same values in both upgrade conditions. */
 const upgradeTexts = {
   end: "no upgrade is planned",
-  when: "a planned upgrade is expected in less than `lead`",
+  when: "the chain is expected to reach a planned upgrade's height in less than `lead`",
   impact:
     "None before the upgrade height. A node without the new version stops at that height and misses every later block.",
   for: "0s",
@@ -127,7 +127,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Jail is near",
     end: "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
-    when: "the validator is missing blocks and would be jailed within `jailed_within` at the current rate, or has used `min_used` of the misses that the window allows",
+    when: "the validator is missing blocks, and either would be jailed within `jailed_within` at the current rate or has used `min_used` of the misses that the signing window allows",
     description:
       "The validator's signing window is filling with misses. If the validator misses more blocks than the chain allows, the chain jails it.",
     impact:
@@ -174,7 +174,7 @@ export const CHAIN_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Oracle votes of many validators are missing",
     end: "the validator missed 0 of its last 30 votes",
-    when: "the validator missed at least half of its oracle votes in the last half minute, and so did at least `min_others` of the other validators",
+    when: "the validator and at least `min_others` of the other validators missed at least half of their oracle votes in the last half minute",
     description:
       "The oracle is failing for many validators together. The cause is something that these validators share: the market map, a release, the network, or a price provider that all of them need.",
     impact:

@@ -40,7 +40,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Outbound HTTPS closed",
     end: "outbound connections work",
-    when: "no configured target accepts a connection",
+    when: "no host in `sources.egress` accepts a connection from the watchdog's machine",
     description:
       "The watchdog cannot connect from its machine to any configured target. The sidecar needs outbound connections to its price providers.",
     impact:
@@ -82,7 +82,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Cannot see whether the validator votes",
     end: "a node's page can be read",
-    when: "neither a node's page nor the validator's standing on the chain can be read, or the pages contain no oracle metrics",
+    when: "the watchdog can read neither a node's metrics page nor the validator's state on the chain, or the pages contain no oracle metrics",
     description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. Once a node's page is back, the watchdog counts the blocks from the gap.`,
     impact: "Unknown: possibly no block is lost, or every block if the node's machine is down.",
     action:

@@ -61,7 +61,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Node halted",
     end: "the node is at height 35121884",
-    when: "a node has had no new block for `halt_after`, while another source shows new ones",
+    when: "a node has had no new block for `halt_after`, while another source shows new blocks",
     description: "The node responds, but no longer follows the chain.",
     impact:
       "The validator neither signs nor votes, so every block is a miss in both the block rate and the vote rate.",

@@ -84,7 +84,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Major pairs missing",
     end: "3 major pairs have a price",
-    when: "a pair in `alerts.major_pairs` has no price, while other pairs have one",
+    when: "a pair in `alerts.major_pairs` has no price, while other pairs have prices",
     description:
       "A major pair has no price. The chain needs these pairs most: it converts the pay with the native token's price. Other missing pairs are normal.",
     impact: "None while any pair has a price. If all prices are missing, every block is lost.",

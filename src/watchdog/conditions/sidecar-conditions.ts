@@ -69,7 +69,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     title: "Sidecar too slow for the node",
     end: "the price sidecar responds in 4 ms",
-    when: "the sidecar's price response takes longer than the node waits (`client_timeout`), and the node's calls fail",
+    when: "the sidecar's price response takes longer than the node's timeout (`client_timeout`), and the node's calls fail",
     description:
       "The sidecar responds, but only after the node has stopped waiting (client_timeout in its app.toml, 2 s by default). neutrond 9 always ends the call after 1 s.",
     impact: FAILING_CALLS_IMPACT,
@@ -131,7 +131,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     severity: "warning",
     title: "Sidecar responds slowly",
     end: "the price sidecar responds in 4 ms",
-    when: "the sidecar's price response takes longer than `slow_after`, or, while the watchdog cannot read the prices, at least half of the node's calls do",
+    when: "the sidecar's price response takes longer than `slow_after`; or, while the watchdog cannot read the prices, at least half of the node's calls take longer than `slow_after`",
     description:
       "The sidecar's price responses are slow. The node waits for prices up to client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
     impact:

@@ -59,19 +59,19 @@ const fileSchema = z.strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
         .describe(
-          "address of the watchdog's HTTP server, which serves the page, the status, metrics and health checks",
+          "address on which the watchdog serves its status page, API, metrics and health checks over HTTP",
         )
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "the host names, besides loopback names, that clients may use to reach the server; default: none if it listens on a loopback address, otherwise every name",
+          "host names that clients may use to reach the server, in addition to loopback names; default: only loopback names on a loopback address, every name on other addresses",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .exactOptional()
         .describe(
-          "the bearer token (a secret) for requests that change something, e.g. silences; default: the file control-token in state_dir",
+          "bearer token (a secret) that clients must send with requests that change something, e.g. silences; default: the token in the file control-token in state_dir",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
@@ -82,13 +82,15 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("the folder for the state file. Without a state folder, each restart resets the counts")
+    .describe(
+      "folder in which the watchdog stores its state file. Without this folder, each restart resets the counts",
+    )
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "where node and sidecar metrics come from: with scrape, from their own pages; with prometheus, from the samples that a Prometheus server has stored. Each entry in validators can override it",
+      "source of the node and sidecar metrics. With scrape, the watchdog reads the metrics pages; with prometheus, it reads samples from a Prometheus server. Each entry in validators can override this setting",
     ),
   prometheus: prometheus
     .optional()

@@ -20,19 +20,19 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "the chain id that the node must report, so that a wrong node URL fails at the first start. A new value starts a new ledger",
+      "the chain id that the node must report. With this key, a wrong node URL fails at the first start. A new value starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
     .describe(
-      "the validator's consensus address. The watchdog needs this address to read votes and the signing window",
+      "the validator's consensus address, with which the watchdog reads the validator's votes and signing window from the chain",
     )
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address. If chain is also set, the watchdog reads the chain's counts and payments, and whether the validator is jailed",
+      "the validator's operator address. With this address and chain, the watchdog reads the validator's counts, payments and jail status from the chain",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -66,10 +66,16 @@ const nodeUrls = {
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
-      node: fallbackUrls().describe("more URLs for the node's metrics page"),
-      prices: fallbackUrls().describe("more URLs for the price API"),
-      oracle_metrics: fallbackUrls().describe("more URLs for the oracle metrics"),
-      sidecar_metrics: fallbackUrls().describe("more URLs for the sidecar's metrics page"),
+      node: fallbackUrls().describe(
+        "additional URLs of the node's metrics page, tried if the first URL fails",
+      ),
+      prices: fallbackUrls().describe("additional URLs of the price API, tried if the first URL fails"),
+      oracle_metrics: fallbackUrls().describe(
+        "additional URLs of the page with oracle metrics, tried if the first URL fails",
+      ),
+      sidecar_metrics: fallbackUrls().describe(
+        "additional URLs of the sidecar's metrics page, tried if the first URL fails",
+      ),
     })
     .optional()
     .describe(
@@ -79,19 +85,19 @@ const nodeUrls = {
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets. The watchdog checks whether the server accepts connections",
+      "address of the node's gRPC server, as host:port, from which the sidecar reads its markets. The watchdog checks that the server accepts connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
     .describe(
-      "the labels that select the node's series in Prometheus, needed for backfill and if source is prometheus",
+      "Prometheus labels that select the node's series. Required for backfill, and if source is prometheus",
     )
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
     .describe(
-      "the labels that select the sidecar's series in Prometheus, used if source is prometheus; default: the node's labels",
+      "Prometheus labels that select the sidecar's series if source is prometheus; default: the node's labels",
     )
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
@@ -106,11 +112,11 @@ export const sources = z.strictObject({
     .array(targetField())
     .max(20)
     .default([])
-    .describe("hosts that this machine must be able to reach over HTTPS, each as host:port")
+    .describe("hosts, in the form host:port, that the watchdog's machine must be able to reach over HTTPS")
     .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
-    .describe("the deadline for scraping one source, including the body"),
+    .describe("maximum duration of one scrape, including the time to read the response body"),
   max_page_bytes: z
     .int()
     .min(1024)

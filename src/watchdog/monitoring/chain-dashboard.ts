@@ -68,7 +68,8 @@ const SIGNING_ROW: RowSpec = {
         query(`max(${metric("slashing_window_blocks")})`, "boundary window"),
       ],
       {
-        description: "Missed blocks in the window, and how many more it allows.",
+        description:
+          "Missed blocks in the signing window, and the number of further misses that the window allows.",
         unit: "blocks",
         emptyText: NO_SECTION,
         limits: /^boundary/,
@@ -76,7 +77,7 @@ const SIGNING_ROW: RowSpec = {
     ),
     graph("Time to jail", [query(metric("jail_seconds"), "{{basis}} {{validator}} {{instance}}")], {
       description:
-        "Time until jail if every block is missed from now on, and at the current rate of misses. Blank: never.",
+        "Time until the validator is jailed if it misses every block from now on, and at the current rate of misses. Blank if no jailing is expected.",
       unit: "s",
       emptyText: NO_SECTION,
     }),
@@ -98,7 +99,7 @@ const OTHERS_ROW: RowSpec = {
       ],
       {
         description:
-          "By signed or paid blocks, and by votes: the validator's rank in the set (1 is best), the share of other validators that do no better, its own share and the median of the others.",
+          "The validator's rank in the set (1 is best), the share of other validators that do no better, the validator's own ratio and the other validators' median, by signed or paid blocks and by votes.",
         unit: "percentunit",
         decimals: 2,
         emptyText: NO_SECTION,
@@ -134,7 +135,7 @@ const OTHERS_ROW: RowSpec = {
       [query(metric("others_missing_power_ratio"), "{{validator}} {{instance}}")],
       {
         description:
-          "Share of the other validators' voting power that also misses commits. Above a third, the chain halts.",
+          "Share of the other validators' voting power that also misses commits. If more than a third of the voting power is missing, the chain halts.",
         unit: "percentunit",
         range: [0, 1],
         emptyText: NO_SECTION,
@@ -156,7 +157,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "How far each sidecar's prices are from the chain's prices and from the median of all sidecars. No line: there is no fresh price to compare.",
+          "Deviation of each sidecar's prices from the chain's prices and from the median of all sidecars. A line is missing while there is no fresh price to compare.",
         unit: "percentunit",
         emptyText: NO_SECTION,
         decimals: 2,
@@ -172,7 +173,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Time until the planned upgrade's height, by which every node needs the new version: expected, and with blocks as fast or as slow as in the most extreme hours of the last day.",
+          "Time until the chain reaches the planned upgrade's height, at which every node needs the new version: the expected time, and the times if blocks are as fast or as slow as in the fastest or slowest hour of the last day.",
         unit: "days",
         emptyText: "No upgrade is planned",
       },
@@ -208,7 +209,7 @@ export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   file: "validator-on-chain.json",
   title: "Validator on the chain",
   description:
-    "What the chain reports: signing window and jail, the other validators, prices, upgrade, last month's payment.",
+    "Shows what the chain reports about the validator: signing window, jail status, comparison with other validators, prices, planned upgrade, and last month's payment.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,

@@ -62,7 +62,8 @@ export const FLEET: DashboardSpec = {
   pages: ["watchdog"],
   file: "oracle-fleet.json",
   title: "Oracle fleet",
-  description: "All of the watchdogs' validators: who is losing pay, and which sources respond.",
+  description:
+    "Shows for all of the watchdogs' validators which validators are losing pay, and which sources respond.",
   variables: VARIABLES,
   range: "hours",
   ...ANNOTATIONS,
@@ -91,7 +92,7 @@ export const FLEET: DashboardSpec = {
           {
             show: "name and value",
             description:
-              "Firing critical alerts that nobody has acknowledged, and those that were escalated.",
+              "Firing critical alerts that nobody has acknowledged, and firing alerts that were escalated.",
             unit: "none",
             colors: BAD_ABOVE_ZERO,
             width: 8,
@@ -123,7 +124,7 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "Time since a watchdog's last poll, which grows when the watchdog has stopped, and since each source was last read.",
+              "Time since a watchdog's last poll, and since the last successful read of each source. The time since the last poll grows when the watchdog has stopped.",
             unit: "s",
           },
         ),
@@ -141,7 +142,7 @@ export const FLEET: DashboardSpec = {
           ],
           {
             description:
-              "Failed scrapes per second by source, and lines that could not be read. Excludes oracle-metrics, a page that current programs do not have.",
+              "Failed scrapes per second by source, and lines that could not be parsed. Excludes the source oracle-metrics, because current programs do not have this page.",
             unit: "ops",
             emptyText: "No scrape failed",
           },

@@ -64,7 +64,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   }),
   stat("Full pay left", seriesBy("validator", allowanceLeft("full")), {
     description:
-      "Remaining share of the misses that full pay allows in the month. Below 0, the month is no longer paid in full. The Headroom graph shows it as time.",
+      "Remaining share of the misses that the month allows with full pay. Below 0, the month is no longer paid in full. The Headroom graph shows this share as time.",
     unit: "percentunit",
     decimals: 0,
     colors: ALLOWANCE_COLORS,
@@ -72,7 +72,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
   }),
   stat("Any pay left", seriesBy("validator", allowanceLeft("none")), {
     description:
-      "Remaining share of the misses that any pay allows in the month. Below 0, the month pays nothing.",
+      "Remaining share of the misses that the month allows with any pay. Below 0, the month pays nothing.",
     unit: "percentunit",
     decimals: 0,
     colors: ALLOWANCE_COLORS,
@@ -109,7 +109,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     ),
     {
       description:
-        "Above 1, the last hour lost more than the boundary allows. A rate of 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
+        "A value above 1 means that the last hour lost more than the boundary allows. A rate of 14.4 uses 2 % of a month's allowance in an hour. Not shown while the watchdog cannot see the votes.",
       unit: "none",
       emptyText: "not seen",
       decimals: 1,
@@ -125,7 +125,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     ),
     {
       description:
-        "Time since the watchdog last read the node's metrics. Blocks since then are not included in the other figures.",
+        "Time since the watchdog last read the node's metrics. The other panels do not include blocks since this reading.",
       unit: "s",
       decimals: 0,
       colors: steps("green", { yellow: 60, red: 120 }),
@@ -163,19 +163,20 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Shows whether the watchdog can read each source and, for a source with several URLs, which URL is in use and which ones fail. Grey: current programs serve no oracle metrics.",
+              "Shows whether the watchdog can read each source and, for a source with several URLs, which URL is in use and which URLs fail. The source oracle-metrics is grey because current programs have no separate page for oracle metrics.",
             last: "6h",
             states: SOURCE_STATES,
           },
         ),
         graph("Burn rate", [query(metric("burn_rate"), "{{boundary}}, {{window}} {{instance}}")], {
           description:
-            "Share of bad blocks in each window, divided by the share that the boundary allows. Above 1, the month gets worse.",
+            "Share of bad blocks in each window, divided by the share that the boundary allows. A value above 1 means that the window was worse than the boundary allows.",
           unit: "none",
           last: "6h",
         }),
         graph("Pairs with prices", seriesBy("instance", `oracle_watchdog_priced_pairs{${VALIDATOR}}`), {
-          description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
+          description:
+            "Number of pairs in the sidecar's last response. If the number is zero, the chain counts every vote as missed.",
           unit: "none",
           last: "6h",
         }),
@@ -239,7 +240,8 @@ export const PAID: DashboardSpec = {
             query(metric("boundary_loss_seconds"), "{{boundary}}, at the current loss {{instance}}"),
           ],
           {
-            description: "Time left until each boundary: in a total outage, and at the current loss rate.",
+            description:
+              "Time until each reward boundary is lost, in a total outage and at the current loss rate.",
             unit: "s",
           },
         ),
@@ -267,7 +269,7 @@ export const PAID: DashboardSpec = {
         ),
         timeline("Rotation", seriesBy("validator", oneOf("rotation_state", "state", ROTATION_STATES)), {
           description:
-            "None: no risk. Next: this month would meet a rule. Due: a rule is met, and the validator may be rotated out.",
+            "Rotation risk. None: no risk. Next: this month's result would meet a rotation rule. Due: a rule is already met, and the validator may be rotated out.",
           states: ROTATION_STATES,
         }),
       ],

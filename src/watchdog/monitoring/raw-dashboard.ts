@@ -34,7 +34,7 @@ export const PAID_RAW: DashboardSpec = {
   file: "oracle-am-i-paid-raw.json",
   title: "Oracle: am I paid? (without the watchdog)",
   description:
-    "Is the validator paid? Answered from node and sidecar metrics alone, by the recording rules in oracle-raw.rules.yaml, which know neither unknown blocks nor the chain's policy.",
+    "Shows from node and sidecar metrics alone whether the validator is paid. The recording rules in oracle-raw.rules.yaml compute the figures, and take neither unknown blocks nor the chain's policy into account.",
   variables: variablesOf("app_oracle_responses"),
   range: "month",
   restarts: restartsOf(PROCESSES),
@@ -91,7 +91,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Oracle calls per second by status, and the bad share in several windows. The Failure series begins with the first failure.",
+              "Oracle calls per second by status, and the share of bad calls in several windows. The series for Failure appears only after the first failure.",
             unit: "ops",
           },
         ),
@@ -117,7 +117,7 @@ export const PAID_RAW: DashboardSpec = {
         ),
         graph("Sidecar price loop", seriesBy("validator", `validator:sidecar_ticks:rate1m{${RECORDED}}`), {
           description:
-            "Iterations per second, four when healthy. Zero: the loop has hung. Absent: the sidecar is down.",
+            "Iterations of the sidecar's price loop per second. A healthy sidecar makes four. Zero means that the loop has hung. A line is missing while the sidecar is down.",
           unit: "ops",
         }),
         graph(
@@ -143,7 +143,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Rate since the beginning of the month, calls that may still fail, and the documented boundaries.",
+              "Success rate since the beginning of the month, number of calls that may still fail, and the documented reward boundaries.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -175,7 +175,11 @@ export const PAID_RAW: DashboardSpec = {
             "instance",
             `60 * deriv(cometbft_consensus_latest_block_height{${PLACE}}[$__rate_interval])`,
           ),
-          { description: "New blocks on each node. Zero: the node or the chain has halted.", unit: "none" },
+          {
+            description:
+              "Number of new blocks on each node. Zero means that the node or the chain has halted.",
+            unit: "none",
+          },
         ),
         graph(
           "Blocks since the last signature",
@@ -192,7 +196,7 @@ export const PAID_RAW: DashboardSpec = {
           ],
           {
             description:
-              "Grows while the validator does not sign. Without power, the validator is not in the set.",
+              "Grows while the validator does not sign blocks. A validator without voting power is not in the validator set.",
             unit: "none",
           },
         ),

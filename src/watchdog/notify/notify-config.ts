@@ -37,20 +37,20 @@ const reminder = (initial: string, severity: string) =>
     })
     .prefault(initial)
     .describe(
-      `the intervals between reminders for ${severity} alerts. The last interval repeats; 0s turns reminders off`,
+      `intervals between reminders for ${severity} alerts. The last interval repeats. 0s turns reminders off`,
     );
 
 const deadMan = z
   .strictObject({
     url: secretUrlField()
-      .describe("the URL (a secret) to request while the watchdog is working")
+      .describe("URL (a secret) that the watchdog requests at every interval while it is working")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
     failure_url: secretUrlField()
       .optional()
-      .describe("the URL (a secret) to request while the watchdog is not working")
+      .describe("URL (a secret) that the watchdog requests instead while it is not working")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
     interval: durationField(1000).prefault("1m").describe("time between requests"),
-    deadline: durationField(100).prefault("10s").describe("the deadline for one request"),
+    deadline: durationField(100).prefault("10s").describe("maximum duration of one request"),
   })
   .transform(
     (file): DeadManConfig => ({
@@ -64,18 +64,21 @@ const deadMan = z
 /** Schema of the section `notify.escalation`. If `steps` is missing or empty, no alert is escalated. */
 const escalationSchema = z
   .strictObject({
-    min_severity: z.enum(SEVERITIES).default("critical").describe("the lowest severity that is escalated"),
+    min_severity: z
+      .enum(SEVERITIES)
+      .default("critical")
+      .describe("only alerts of this severity or higher are escalated"),
     steps: z
       .array(
         z.strictObject({
           after: durationField(1000).describe(
-            "how long to wait for an acknowledgement after the first notification",
+            "time after the first notification at which this step notifies its channels, unless somebody has acknowledged the alert",
           ),
           channels: z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("the channels to notify at this step. These channels receive only escalated alerts"),
+            .describe("channels that this step notifies. These channels receive only escalated alerts"),
         }),
       )
       .max(5)
@@ -99,7 +102,7 @@ export const notifySchema = z
       .describe("the notification channels. If there are none, notifications go only to the log"),
     group_wait: durationField(0)
       .prefault("10s")
-      .describe("how long to collect a validator's alerts for one message"),
+      .describe("time during which a validator's new alerts are collected into one message"),
     reminders: z
       .strictObject({
         critical: reminder("1h, 4h, 8h, 24h", "critical"),
@@ -114,13 +117,13 @@ export const notifySchema = z
     runbooks: httpUrlField()
       .optional()
       .describe(
-        "the URL of the runbook folder; default: the watchdog's own runbooks at links.watchdog, or only file names if that key is unset",
+        "URL of the folder with the runbooks; default: the runbooks that the watchdog serves at links.watchdog, or only file names if links.watchdog is unset",
       )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()
       .default(false)
-      .describe("whether to send a test notification to every channel at startup"),
+      .describe("if true, the watchdog sends a test notification to every channel at startup"),
     dead_man: deadMan
       .optional()
       .describe(

@@ -121,19 +121,19 @@ const VALIDATOR_PAGES: readonly {
     path: "",
     name: "Overview",
     about:
-      "a validator on one screen: pay status, rate, allowance left, pay, next risk, alerts, last 24 hours, month",
+      "a validator's pay status, success rate, remaining allowance, pay, next risk, alerts, last 24 hours and month",
     sections: oneScreen,
   },
   {
     path: "/month",
     name: "Month",
-    about: "pay, allowance, forecast, incidents and months",
+    about: "the validator's pay, allowance and forecast, the month's incidents, and earlier months",
     sections: monthPage,
   },
   {
     path: "/chain",
     name: "Chain",
-    about: "signing, jail, upgrade, payments, prices compared",
+    about: "the validator's signing and jail status, the next upgrade, payments, and a comparison of prices",
     sections: ({ status }) => [
       section("chain", "Chain", html`${standingSection(status)}${chainSections(status, timeOf(status))}`),
     ],
@@ -141,7 +141,7 @@ const VALIDATOR_PAGES: readonly {
   {
     path: "/sources",
     name: "Sources",
-    about: "each source with its state",
+    about: "the validator's sources with their states",
     sections: ({ status }) => [section("sources", "Sources", sourceSection(status))],
   },
 ];
@@ -183,7 +183,7 @@ export function watchdogPages(
   return [
     {
       path: "/",
-      about: "the validator's page or, if there are several, a table of all validators, worst first",
+      about: "the validator's page or, with several validators, a table of all validators, worst first",
       content: first,
     },
     ...VALIDATOR_PAGES.map((page) => ({
@@ -193,7 +193,7 @@ export function watchdogPages(
     })),
     {
       path: "/notifications",
-      about: "channels, dead letters, silences, maintenance",
+      about: "notification channels, dead letters, silences and maintenance windows",
       content: () => notificationPage(read(), others),
     },
   ];

@@ -12,16 +12,18 @@ export const policy = z.strictObject({
     .enum(CURVES)
     .default("linear")
     .describe(
-      "how to compute the reward between the two boundaries: linearly, or like the chain's revenue module",
+      "formula for the reward between none_percent and full_percent: linear, or the quadratic formula of the chain's revenue module",
     ),
-  full_percent: percent.default(98).describe("the lowest success rate that is paid in full"),
-  none_percent: percent.default(95).describe("the success rate below which nothing is paid"),
+  full_percent: percent.default(98).describe("lowest success rate, in percent, that earns the full reward"),
+  none_percent: percent
+    .default(95)
+    .describe("success rate, in percent, below which a validator earns no reward"),
   reward: z
     .number()
     .min(0)
     .max(1_000_000_000)
     .default(3000)
-    .describe("the reward for a full month, in units of currency"),
+    .describe("reward for a month with full pay, in units of currency"),
   currency: z
     .string()
     .regex(CURRENCY, {
@@ -29,16 +31,18 @@ export const policy = z.strictObject({
     })
     .optional()
     .describe(
-      "the reward's currency, shown next to amounts. With from_chain, the chain's currency is used instead",
+      "currency shown next to amounts. If from_chain is true, the watchdog shows the chain's currency instead",
     )
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
-    .describe("the time without a missed block that ends an incident"),
+    .describe("an incident ends after this time without a missed block"),
   from_chain: z
     .boolean()
     .default(false)
-    .describe("whether to use the chain's revenue module parameters when they can be read"),
+    .describe(
+      "if true, the watchdog uses the parameters of the chain's revenue module whenever it can read them",
+    ),
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */

@@ -39,7 +39,7 @@ const alertGauge = gaugesOf(
 
 const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
   oracle_watchdog_month_blocks: monthGauge(
-    "Blocks in the current UTC month, by the result of their oracle call. The result is unknown if a node restart erased it.",
+    "Blocks in the current UTC month, by the result of their oracle call. The result is unknown if a node restart erased the counter before the watchdog read it.",
     ({ counts: { good, bad, unknown } }) => Object.entries({ good, bad, unknown }),
     "result",
   ),
@@ -71,7 +71,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ lastSuccessMs }) => seconds(lastSuccessMs),
   ),
   oracle_watchdog_priced_pairs: validatorGauge(
-    "Pairs with prices in the sidecar's last response.",
+    "Number of pairs with a price in the sidecar's last response.",
     ({ pairs }) => pairs.length,
   ),
   oracle_watchdog_alert_firing: alertGauge(
@@ -83,7 +83,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     (state) => state?.phase === "pending",
   ),
   oracle_watchdog_alert_since_timestamp_seconds: alertGauge(
-    "When the alert started firing or became pending. A muted alert fires but notifies nobody, because of another alert, a silence or maintenance. Absent while inactive.",
+    "Time at which the alert became pending or started to fire. A muted alert is firing, but another alert, a silence or maintenance suppresses its notifications. Absent while the alert is inactive.",
     (state) => {
       if (state === undefined || state.phase === "resolved") return undefined;
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
@@ -96,7 +96,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     (state) => (state?.phase === "firing" ? state.acknowledged !== undefined : undefined),
   ),
   oracle_watchdog_alert_escalation_steps: alertGauge(
-    "Escalation steps taken because nobody acknowledged the firing alert. Absent while the alert is not firing.",
+    "Number of escalation steps taken because nobody acknowledged the firing alert. Absent while the alert is not firing.",
     (state) => (state?.phase === "firing" ? (state.escalation?.steps ?? 0) : undefined),
   ),
   oracle_watchdog_last_poll_timestamp_seconds: validatorGauge(
@@ -104,7 +104,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ polledAtMs }) => seconds(polledAtMs),
   ),
   oracle_watchdog_poll_late_seconds: validatorGauge(
-    "How much later than planned the validator's last poll began. This delay grows when the watchdog is overloaded.",
+    "Delay between the planned and the actual start of the validator's last poll. The delay grows when the watchdog is overloaded.",
     ({ lateMs }) => seconds(lateMs),
   ),
   oracle_watchdog_state_stored: watchdogGauge(
@@ -202,7 +202,7 @@ export function createWatchdogMetrics(
   });
   const ping = factory.gauge({
     name: "oracle_watchdog_dead_man_ping_timestamp_seconds",
-    help: "Time of the last request that the dead-man monitor accepted, or 0 if it has accepted none.",
+    help: "Time of the last request that the dead-man monitor accepted, or 0 if the monitor has accepted no request.",
   });
   const attempts = factory.counter({
     name: "oracle_watchdog_notification_attempts_total",

@@ -68,7 +68,7 @@ const boundaryGauge = chainGaugesOf(["boundary"], ({ assessment }) =>
 /** Gauges with the labels `validator` and `chain_id`. A gauge is absent until its value is known. */
 export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
   oracle_watchdog_price_deviation_ratio: priceGauge(
-    "How far the sidecar's price is from the chain's price or from the median of all sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
+    "Difference between the sidecar's price and the reference price (the chain's price or the median of all sidecars), divided by the reference price. Absent while there is no fresh price to compare.",
     ({ comparisons }) =>
       comparisons.map((one) => {
         const { node, pair, reference } = one;
@@ -87,7 +87,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ remainingBlocks }) => remainingBlocks,
   ),
   oracle_watchdog_upgrade_expected_timestamp_seconds: upgradeGauge(
-    "Expected time at which the planned upgrade's height is reached (middle), and the time if blocks were as fast (low) or as slow (high) as in the most extreme hours of the last day.",
+    "Expected time at which the chain reaches the planned upgrade's height (middle), and the time if blocks are as fast (low) or as slow (high) as in the fastest or slowest hour of the last day.",
     ({ atMs }) => byEstimate((estimate) => seconds(atMs?.[estimate])),
     "estimate",
   ),
@@ -97,7 +97,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "state",
   ),
   oracle_watchdog_payment_amount: paymentGauge(
-    "Last month's payment in the base unit of its denomination (paid), and what the watchdog expected from its own count (expected).",
+    "Last month's payment in the base unit of its denomination (paid), and the amount that the watchdog calculated from its own count (expected).",
     ({ amount, expected }) => amount && [[amount.denom, Object.entries({ paid: amount.amount, expected })]],
     "denom",
     "amount",
@@ -118,20 +118,20 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "boundary",
   ),
   oracle_watchdog_boundary_state: boundaryGauge(
-    "1 for the boundary's state this month, 0 for the other states: open, lost, or clinched (the month can only end above it).",
+    "1 for the reward boundary's current state this month, 0 for the other states: open, lost, or clinched (the month cannot end below the boundary).",
     ({ state }) => oneOf(BOUNDARY_STATES, state),
     "state",
   ),
   oracle_watchdog_headroom_blocks: boundaryGauge(
-    "How many more blocks may be bad while the month still ends at or above the boundary. Negative when the boundary is lost.",
+    "Number of further bad blocks with which the month can still end at or above the reward boundary. Negative when the boundary is lost.",
     ({ misses }) => misses,
   ),
   oracle_watchdog_headroom_seconds: boundaryGauge(
-    "Longest total outage after which the month still ends at or above the boundary. 0 when the boundary is lost.",
+    "Longest total outage after which the month can still end at or above the reward boundary. 0 when the boundary is lost.",
     ({ outageMs }) => seconds(outageMs),
   ),
   oracle_watchdog_boundary_loss_seconds: boundaryGauge(
-    "Time until the boundary is lost if losses continue at the lower of the 6-hour and the 3-day loss rate. Absent if the month ends first.",
+    "Time until the reward boundary is lost if losses continue at the lower of the 6-hour and the 3-day loss rate. Absent if the month ends first.",
     ({ lostInMs }) => seconds(lostInMs),
   ),
   oracle_watchdog_required_success_ratio: boundaryGauge(
@@ -139,12 +139,12 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ requiredRate }) => (Number.isFinite(requiredRate) ? requiredRate : undefined),
   ),
   oracle_watchdog_burn_rate: boundaryGauge(
-    "Share of bad blocks in the window, divided by the share that the boundary allows. Above 1, the month gets worse.",
+    "Share of bad blocks in the window, divided by the share that the reward boundary allows. A value above 1 means that the window was worse than the boundary allows.",
     ({ burnRates }) => BURN_WINDOWS.map((window) => [window, burnRates[window]]),
     "window",
   ),
   oracle_watchdog_forecast_success_ratio: assessmentGauge(
-    "Success ratio at the end of the month if the current loss continues. 80 % of the forecast outcomes lie between low and high. Absent while it is too early to tell.",
+    "Forecast of the success ratio at the end of the month if the current loss rate continues. 80 % of the forecast outcomes lie between low and high. Absent while it is too early to tell.",
     (assessment) => {
       const forecast = foundedForecast(assessment);
       return forecast && byEstimate((estimate) => toRatio(forecast[estimate]));
@@ -152,12 +152,12 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "estimate",
   ),
   oracle_watchdog_regime_success_ratio: assessmentGauge(
-    "Success ratio at the end of the month if the rest is like the last 6 hours (now), the last 3 days (days), or the month so far (month).",
+    "Success ratio at the end of the month if the remaining blocks have the success ratio of the last 6 hours (now), the last 3 days (days), or the month so far (month).",
     ({ forecast }) => (forecast?.regimes ?? []).map(({ name, end }) => [name, toRatio(end)]),
     "regime",
   ),
   oracle_watchdog_forecast_reward: assessmentGauge(
-    "Expected reward for the month in the configured currency. Absent while it is too early to tell.",
+    "Forecast of the validator's reward for the month, in the configured currency. Absent while it is too early to tell.",
     (assessment) => {
       const { currency = "" } = assessment.policy;
       const forecast = foundedForecast(assessment);
@@ -167,7 +167,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "estimate",
   ),
   oracle_watchdog_month_reward: assessmentGauge(
-    "Reward in the configured currency if the month ended at its current rate.",
+    "Reward in the configured currency if the month ended now at its current success rate.",
     ({ rewardCents, policy: { currency = "" } }) =>
       rewardCents === undefined ? undefined : [[currency, Number(rewardCents) / 100]],
     "currency",
@@ -178,7 +178,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "currency",
   ),
   oracle_watchdog_allowance_used_ratio: assessmentGauge(
-    "Share of the month's miss allowance for full pay that is used up. At 1, the allowance is used up.",
+    "Used share of the misses that the month allows with full pay. At 1, the allowance is used up.",
     (assessment) => allowanceShare(monthCost(assessment)),
   ),
   oracle_watchdog_month_remaining_blocks: assessmentGauge(
@@ -222,11 +222,11 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "basis",
   ),
   oracle_watchdog_others: sharedGauge(
-    "Other validators whose commits (commits) or oracle votes (votes) are compared.",
+    "Number of other validators whose commits or oracle votes the watchdog compares, by kind.",
     ({ others }) => others,
   ),
   oracle_watchdog_others_missing: sharedGauge(
-    "Other validators that missed at least half of the latest commits or votes that this validator missed, or of all if it missed none.",
+    "Number of other validators that missed at least half of the latest commits or votes that this validator missed, or half of all latest commits or votes if this validator missed none.",
     ({ missing }) => missing,
   ),
   oracle_watchdog_others_missing_power_ratio: standingGauge(
@@ -245,7 +245,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ compared }) => compared,
   ),
   oracle_watchdog_percentile_ratio: comparisonGauge(
-    "Share of the other validators that do no better than this one.",
+    "Share of the other validators whose ratio is not higher than this validator's ratio.",
     ({ notBetter, compared }) => notBetter / (compared - 1),
   ),
   oracle_watchdog_own_ratio: comparisonGauge(

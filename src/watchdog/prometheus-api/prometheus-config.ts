@@ -27,17 +27,21 @@ export function labelsField() {
 /** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
-    url: httpUrlField().describe("the API's URL, without /api/v1").meta({ example: "http://127.0.0.1:9090" }),
+    url: httpUrlField()
+      .describe("URL of the Prometheus API, without /api/v1")
+      .meta({ example: "http://127.0.0.1:9090" }),
     token: secretField()
       .optional()
-      .describe("the bearer token (a secret), an alternative to username and password")
+      .describe(
+        "bearer token (a secret) for the Prometheus API. Use either a token, or a username and password",
+      )
       .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_TOKEN" }, commentedOut: true }),
     username: z
       .string()
       .min(1)
       .max(256)
       .optional()
-      .describe("the user name; password must also be set")
+      .describe("user name for the Prometheus API. If this key is set, password must also be set")
       .meta({ example: "watchdog" }),
     password: secretField()
       .optional()
@@ -47,18 +51,18 @@ export const prometheus = z
       .string()
       .regex(/^[\x21-\x7e]{1,150}$/)
       .optional()
-      .describe("the X-Scope-OrgID header, i.e. the tenant in Mimir, Cortex or Loki")
+      .describe("tenant in Mimir, Cortex or Loki, sent as the X-Scope-OrgID header")
       .meta({ example: "validators" }),
     deadline: durationField(100)
       .prefault("10s")
       .refine((ms) => ms <= 60_000, { error: issueText("is too long", "at most 1m") })
-      .describe("the deadline for one query, including the body"),
+      .describe("maximum duration of one query, including the time to read the response body"),
     max_response_bytes: z
       .int()
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe("the maximum response size. A query with a larger response fails"),
+      .describe("maximum size of a response in bytes. A query fails if its response is larger"),
     max_series: z
       .int()
       .min(100)
@@ -75,7 +79,7 @@ export const prometheus = z
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "how old a sample may be before the watchdog treats its target as unreadable. Use at least twice the scrape interval",
+        "maximum age of a target's newest sample. If the sample is older, the watchdog treats the target as unreadable. Use at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -91,14 +95,18 @@ export const prometheus = z
   });
 
 export const backfill = z.strictObject({
-  after: durationField(10_000).prefault("1m").describe("the shortest gap in the readings to fill"),
+  after: durationField(10_000)
+    .prefault("1m")
+    .describe("minimum length of a gap in the readings that the watchdog fills with samples from Prometheus"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe("how far back to read samples. The rest of a longer gap is counted from the node's counters"),
+    .describe(
+      "how far back the watchdog reads samples from Prometheus. The older part of a longer gap is counted from the node's counters",
+    ),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "how long to retry a failing backfill before counting the gap without Prometheus. Until then, counting pauses, but alerts continue",
+      "time after which the watchdog stops retrying a failing backfill and counts the gap without Prometheus. Until then, counting pauses, but alerts continue",
     ),
 });
 

@@ -305,13 +305,13 @@ const wireData = z.object({
 
 export const INCIDENTS_ROUTE = getJson(
   "/api/incidents",
-  "the month's incidents with their costs, and what each firing alert cost so far",
+  "the month's incidents with their costs, and the cost of each firing alert so far",
   z.strictObject({ validators: z.array(incidentsView.schema) }),
 );
 
 export const REPORT_DATA_ROUTE = getJson(
   "/api/report-data",
-  "what `relaywatch report` reads: counts, events and alerts in a time range, by default the current month",
+  "the data for `relaywatch report`: counts, events and alerts in a time range, by default the current month",
   z.strictObject({
     now: z.number(),
     polled_at: z.number().nullable(),

@@ -30,29 +30,29 @@ const schedule = (initial: string) =>
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
-      "when to create the handover report for the last 24 h, as a cron expression in UTC; null: never",
+      "schedule of the handover report on the last 24 h, as a cron expression in UTC; null: no report",
     ),
     monthly_at: schedule("30 0 1 * *").describe(
-      "when to create last month's reports, as a cron expression in UTC; null: never",
+      "schedule of the reports on the previous month, as a cron expression in UTC; null: no reports",
     ),
     directory: z
       .string()
       .min(1)
       .optional()
       .describe(
-        "the folder for the reports; default: reports in state_dir, or no files if state_dir is unset",
+        "folder to which report files are written; default: the folder reports in state_dir, or no files if state_dir is unset",
       )
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z
       .array(z.enum(REPORT_FORMATS))
       .min(1)
       .default(["text", "json"])
-      .describe("the formats of the report files"),
+      .describe("formats in which report files are written"),
     channels: z
       .array(z.string())
       .max(20)
       .default([])
-      .describe("the notification channels, by name, that receive the reports as text")
+      .describe("names of the notification channels that receive the reports as text")
       .meta({ example: ["mail"] }),
   })
   .prefault({})

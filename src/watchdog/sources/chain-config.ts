@@ -18,12 +18,14 @@ export const chain = z.strictObject({
     .string()
     .regex(/^[a-z0-9]{1,30}$/)
     .default("neutron")
-    .describe("the chain's name in the paths of its own modules"),
+    .describe("the chain's name in the REST paths of its own modules"),
   pairs: z
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
-    .describe("the pairs whose prices are read from the chain"),
+    .describe(
+      "currency pairs whose prices the watchdog reads from the chain, to compare them with the sidecar's prices",
+    ),
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
@@ -35,18 +37,18 @@ export const chain = z.strictObject({
       payer: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
         .describe(
-          "the account that pays by transaction; default: the revenue module's events are searched instead",
+          "account that pays the validator by transaction; default: the watchdog searches the revenue module's events for the payment",
         ),
       recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
-        .describe("the account that receives the payment; default: operator_address's account"),
+        .describe("account that receives the payment; default: the account of operator_address"),
       full: z
         .string()
         .refine((text) => parseCoin(text) !== undefined, {
           error: issueText("is not an amount", 'an integer and a denomination, e.g. "2500000000untrn"'),
         })
         .exactOptional()
-        .describe("the amount paid by transaction for a full month, in the base unit"),
+        .describe("amount that payer sends for a month with full pay, in the denomination's base unit"),
     })
     .exactOptional()
     .describe("who pays the validator, if not the chain's revenue module")

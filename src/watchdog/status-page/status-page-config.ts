@@ -52,10 +52,10 @@ export const statusPageSchema = z.strictObject({
   hosts: hostNamesField()
     .optional()
     .describe(
-      "the host names, besides loopback names, that clients may use to reach the server; default: none if it listens on a loopback address, otherwise every name",
+      "host names that clients may use to reach the server, in addition to loopback names; default: only loopback names on a loopback address, every name on other addresses",
     )
     .meta({ example: ["status.example"] }),
-  title: titleField().default("Oracle status").describe("page heading"),
+  title: titleField().default("Oracle status").describe("heading of the status page"),
   validators: z
     .array(
       z.strictObject({
@@ -73,9 +73,12 @@ export const statusPageSchema = z.strictObject({
     .min(1)
     .default([...COMPONENT_NAMES])
     .describe(
-      "the rows for each validator: prices (the node's calls to its sidecar) and votes (its votes in blocks, if it has a consensus_address)",
+      "rows that the page shows for each validator: prices (the node's calls to its sidecar) and votes (the validator's votes in blocks, if consensus_address is set)",
     ),
-  amounts: z.boolean().default(false).describe("whether to show pay and the cost of incidents"),
+  amounts: z
+    .boolean()
+    .default(false)
+    .describe("if true, the status page shows the validators' pay and the cost of incidents"),
 });
 
 type StatusPageFile = z.output<typeof statusPageSchema>;

@@ -24,28 +24,29 @@ export interface EventSessionOptions {
   readonly queries: readonly string[];
   readonly deadlineMs: number;
   readonly pingIntervalMs: number;
-  /** Maximum time without a frame of any kind, including pongs; must exceed `pingIntervalMs`. */
+  /** Maximum time without any frame, including pongs. Must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Maximum time without an event, in ms, which must exceed the block time. */
+  /** Maximum time without an event, in ms. Must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
 interface EventSessionDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping; returns a better endpoint's name to end the session, or undefined to continue the session. */
+  /** Called before each ping. Returns the name of a better endpoint to end the session, or undefined to continue the session. */
   readonly findBetter: () => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called once all queries have been subscribed. */
   readonly onReady: () => void;
   readonly onNotice: (notice: ChainNotice) => void;
-  /** Called when events may have been lost: the node cancelled a subscription, or an event could not be decoded. */
+  /** Called when events may have been lost, because the node cancelled a subscription or an event could not be decoded. */
   readonly onGap: (reason: string) => void;
 }
 
 /**
- * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
- * if the session ended because that endpoint was found. Rejects with the reason if the connection ends otherwise.
+ * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with the name of a better
+ * endpoint if the session ends because this endpoint was found. Rejects with the reason if the connection ends for any other
+ * reason.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -181,7 +182,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
-      // If the node still has this subscription, its events keep arriving.
+      // If the node still has this subscription, its events continue to arrive, so ignore this error.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
@@ -199,8 +200,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     subscriptions.delete(id);
     deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      // Report the gap only after the subscription is renewed. A reader that then reads the state misses nothing, because later changes
-      // arrive as events.
+      // Report the gap only after the subscription has been renewed. A reader that reads the state at this time misses no change,
+      // because later changes arrive as events.
       () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
     );
@@ -249,9 +250,10 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Both deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
-     * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal this
-     * state. A subscription to block headers yields one event per block, so the deadline for events must exceed the block time.
+     * The deadline for frames and the deadline for events are both necessary. After a network failure, no close frame arrives, so
+     * only missing pongs reveal the failure. A node that responds to pings may publish nothing, e.g. because it has stopped
+     * syncing, so only missing events reveal this state. A subscription to block headers yields one event per block, so the
+     * deadline for events must exceed the block time.
      */
     checkDeadlines: (): void => {
       const nowMs = deps.clock.monotonicMs();

@@ -8,8 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A chain event, or a change in the subscription's connection. `connected` arrives whenever a new connection has subscribed to all
- * queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
+ * A chain event, or a change of the subscription's connection. The notice `connected` arrives after a new connection has subscribed
+ * to all queries. `missed` means that events may have been lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -28,7 +28,7 @@ export type ChainNotice =
 export interface ChainSubscription {
   /** Runs until the signal aborts, and reconnects after connection errors. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Removes and returns the oldest notice, after waiting for one if the queue is empty. Only one reader may wait at a time. */
+  /** Removes and returns the oldest notice. If the queue is empty, waits for a notice. Only one reader may wait at a time. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
@@ -50,7 +50,10 @@ export function createNoticeQueue(capacity: number) {
   return { offer, next: queue.take };
 }
 
-/** A decoded WebSocket frame from a node. `id` is the id of the request that the frame responds to, or -1 if there is none. */
+/**
+ * A decoded WebSocket frame from a node. `id` is the id of the request to which the frame responds, or -1 if the frame is not a
+ * response.
+ */
 export type EventFrame = { readonly id: number } & (
   | { readonly kind: "response"; readonly result: unknown }
   /** The request with this id failed, or the node cancelled the subscription that this request created. */
@@ -66,7 +69,7 @@ export type DecodedEvent =
 
 /** Decodes the text of a WebSocket frame. Throws `bad-answer` if the text is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
-  // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
+  // If the text is not JSON, `parseJson` returns undefined, which `parseRpcResponse` rejects.
   const response = parseRpcResponse(parseJson(source), endpoint);
   const id = typeof response.id === "number" ? response.id : -1;
   if (!("result" in response)) {
@@ -78,7 +81,7 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
 }
 
-/** Decodes an event, and returns errors as values, because one malformed event must not end the connection. */
+/** Decodes an event. Returns an error as a value, because a malformed event must not end the connection. */
 function readEvent(data: JsonField): DecodedEvent {
   try {
     return decodeEvent(data.member("type").asText(), data.member("value"));
@@ -132,7 +135,8 @@ export function isTransaction(bytes: Uint8Array): boolean {
     const raw = TxRaw.decode(bytes);
     const { messages } = TxBody.decode(raw.bodyBytes);
     const hasContent = raw.authInfoBytes.length > 0 && messages.length > 0;
-    // The decoder skips unknown fields, so it also decodes other messages. But a transaction has only one encoding (ADR 027).
+    // The decoder skips unknown fields, so it also accepts other messages. Compare the bytes, because a transaction has only one
+    // valid encoding (ADR 027).
     const isWhole = hasContent && equalBytes(TxRaw.encode(raw).finish(), bytes);
     return isWhole && messages.every(({ typeUrl }) => typeUrl !== "");
   } catch {

@@ -9,7 +9,7 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** Endpoints to connect to, at least one. Only one endpoint is used at a time; after a failure, the next endpoint is tried. */
+  /** Endpoints to connect to (at least one). Only one endpoint is used at a time. After a failure, the next endpoint is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Returns the endpoints' names, best first (see `EndpointPool.order`). The subscription moves to the best endpoint once that
@@ -33,7 +33,8 @@ const DEFAULT_SUBSCRIPTION_LIMITS = {
   /** Maximum number of notices waiting for the reader. */
   queueCapacity: 10_000,
   /**
-   * How long another endpoint must be the best before the subscription moves to it, so that one late block does not trigger a move.
+   * Time for which another endpoint must be the best endpoint before the subscription moves to it. The delay prevents a move
+   * because of a single late block.
    */
   moveAfterMs: 20_000,
   /** Backoff between connection attempts, kept short so that events arrive within seconds once an endpoint is back. */
@@ -68,8 +69,8 @@ export function createWebSocketSubscription(
         open: route.open,
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
-          // Send `missed` only now that all queries are subscribed. No event is lost from here on, so a reader that reads the
-          // state upon `missed` sees every change in the gap.
+          // Send `missed` only after all queries have been subscribed to. From now on, no event is lost, so a reader that reads the
+          // state upon `missed` notices every change that it missed.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
           isConnected = true;
@@ -113,8 +114,8 @@ export function createWebSocketSubscription(
 }
 
 /**
- * Creates a picker that chooses the route for each connection attempt, and returns every route once per round. `order` returns
- * endpoint names, best first.
+ * Creates a picker that chooses the route for each connection attempt. The picker returns every route once before it returns a
+ * route again. `order` returns endpoint names, best first.
  */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
@@ -122,9 +123,12 @@ export function createRoutePicker<T extends { readonly name: string }>(
 ) {
   const tried = new Set<T>();
   return {
-    /** Starts a new round, in which every route may be tried again. */
+    /** Forgets which routes have been tried, so that every route can be tried again. */
     restart: (): void => tried.clear(),
-    /** Returns the best route not yet tried in this round, and starts a new round once all were tried. Returns undefined without routes. */
+    /**
+     * Returns the best route that has not been tried in this round. After all routes have been tried, starts a new round. Returns
+     * undefined if there are no routes.
+     */
     next: (): T | undefined => {
       if (tried.size === routes.length) tried.clear();
       const rest = routes.filter((route) => !tried.has(route));
@@ -142,7 +146,7 @@ interface BetterFinderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Creates a function that returns a better endpoint than `name` once the better one has been the best for `moveAfterMs`. */
+/** Creates a function that returns a better endpoint than `name`, if this endpoint has been the best endpoint for `moveAfterMs`. */
 export function createBetterFinder(
   name: string,
   { order, moveAfterMs, clock }: BetterFinderOptions,

@@ -14,10 +14,10 @@ import { createMutex } from "../../../platform/base/waits.ts";
 import type { BroadcastResult, Confirmation, FlightTx, TxDraft, TxSender } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Overrides the chain's gas price: returns the price to offer for a gas limit. */
+  /** Overrides the chain's gas price. Returns the price to offer for a gas limit. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
-    /** Time between polls for a transaction; 500 ms by default. */
+    /** Time between polls for a transaction, in ms. Default: 500 ms. */
     readonly pollMs?: number;
   };
 }
@@ -36,7 +36,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   const { clock, client, logger } = deps;
   const sends = createMutex();
 
-  /** Calls `read` every `pollMs` until it returns a value. Throws `timeout` if there is none by the deadline. */
+  /** Calls `read` every `pollMs` until it returns a value. Throws `timeout` if `read` has returned no value by the deadline. */
   const poll = async <T>(
     read: () => Promise<T | undefined>,
     consequence: string,
@@ -86,7 +86,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result;
   };
 
-  /** Returns the final state of `tx`; undefined if it is not final yet, or if the node cannot be queried now. */
+  /** Returns the final state of `tx`. Returns undefined if the state is not final yet, or if the node cannot be queried at present. */
   const confirmed = async (tx: FlightTx, signal: AbortSignal): Promise<Confirmation | undefined> => {
     try {
       const { latestHeight } = await client.status(signal);

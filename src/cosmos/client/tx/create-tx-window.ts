@@ -39,7 +39,7 @@ export interface TxWindowOptions {
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height, after which no block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** How long to wait for a transaction's block, in ms. Takes effect only if the chain halts before the timeout height. */
+  /** Maximum time to wait for a transaction's block, in ms. This limit matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
 }
 
@@ -66,14 +66,15 @@ interface WindowState {
   /** The account with its next sequence, or undefined if the account must be read from the chain. */
   next: AccountState | undefined;
   /**
-   * Sequence that the mempool probably expects; undefined if unknown. Only simulations use this guess, and the node's error corrects it.
+   * Sequence that the mempool probably expects. Undefined if unknown. Only simulations use this guess, and the node's error message
+   * corrects a wrong guess.
    */
   expected: bigint | undefined;
   /** Transactions in flight, in sequence order. */
   flights: readonly Flight[];
   /** True if the mempool may expect a different sequence than this window. No transaction is sent until all flights are final. */
   isUncertain: boolean;
-  /** The window sends no transaction until the chain has reached this height. */
+  /** Height that the chain must have reached before the window sends the next transaction. */
   closedBelow: bigint;
 }
 
@@ -100,7 +101,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Forget the account until `recordOutcomes` sets it again: after an abort, the sequence may have been used.
+      // Forget the account until `recordOutcomes` sets it again, because after an abort, the sequence may already have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -130,8 +131,8 @@ const SEQUENCE_TRIES = 4;
 
 /**
  * Simulates with the sequence that the mempool probably expects. After a sequence mismatch, retries with the sequence in the node's
- * error. A simulation runs on the mempool's state, which already includes transactions not yet in a block, and more transactions
- * may arrive in the meantime.
+ * error. A simulation runs on the mempool's state, which already includes transactions that are not in a block yet. More
+ * transactions may arrive in the meantime.
  */
 async function simulate(
   state: WindowState,
@@ -140,7 +141,7 @@ async function simulate(
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
   const { memo } = state.options;
-  // Don't store this sequence, because it is too low as soon as a block includes another transaction.
+  // Do not store this sequence, because it becomes too low when a block includes another transaction.
   const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
   let expected: bigint | undefined;
   for (let tries = 1; ; tries++) {
@@ -155,7 +156,7 @@ async function simulate(
   }
 }
 
-/** Signs all drafts before any is sent, so that a failing external signer uses up no sequence. */
+/** Signs all drafts before the first transaction is sent, so that no sequence is used up if an external signer fails. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -230,7 +231,7 @@ async function broadcastUntilClear(
     deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, BROADCAST_BACKOFF, deps.random), signal);
     const again = await broadcastOnce(deps, bytes, signal);
-    // A rejection says nothing about an earlier attempt, which may have arrived and used the sequence or the funds.
+    // If this attempt is rejected, an earlier attempt may still have arrived and used the sequence or the funds.
     if (again.kind !== "refused") outcome = again;
   }
   return outcome;
@@ -267,8 +268,8 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // A transaction whose outcome is unclear may have reached the mempool. A transaction after a rejected one has a sequence that the
-    // account will not reach in the next block.
+    // A transaction whose outcome is unclear may have reached the mempool. A transaction after a rejected transaction has a
+    // sequence that the account will not reach in the next block.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
@@ -276,8 +277,9 @@ function recordOutcomes(
   const first = outcomes[refusedAt];
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
-    // CheckTx expects the mempool's sequence, which can differ from the committed sequence: another program's transaction may be
-    // pending, or CheckTx rejected a transaction after incrementing its sequence. After the next block, the two are equal.
+    // CheckTx expects the mempool's sequence. The mempool's sequence can differ from the committed sequence, because another
+    // program's transaction may be pending, or because CheckTx rejected a transaction after incrementing its sequence. After the
+    // next block, the two are equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
@@ -288,7 +290,7 @@ function recordOutcomes(
 /**
  * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier process.
  * A simulation with the sequence from the last block reveals the sequence that the mempool expects, which includes these
- * transactions. Reads the account, then simulates; rejects with `ClientError` if a read fails.
+ * transactions. Rejects with `ClientError` if reading the account or the simulation fails.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

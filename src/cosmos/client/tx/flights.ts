@@ -21,9 +21,12 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block searched for the transaction without a transaction index. Absent until a search has read a block. */
+  /** Last block that was searched for the transaction without a transaction index, or undefined until a search has read a block. */
   readonly searchedTo?: bigint;
-  /** When and why nodes started to refuse rebroadcasts of the transaction; undefined if nodes still accept them. */
+  /**
+   * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason. Undefined if nodes still
+   * accept rebroadcasts.
+   */
   readonly refused: Refusal | undefined;
   /** True if the chain was reset to a lower height after the broadcast. */
   readonly isOrphaned?: boolean;
@@ -33,7 +36,8 @@ interface Refusal {
   /** Height at which nodes first refused the transaction for this kind of reason. */
   readonly at: bigint;
   /**
-   * True if the node reports that the sequence is used: a block contains this transaction or another one with the same sequence.
+   * True if the node reports that the sequence has been used. In this case, a block contains this transaction or another
+   * transaction with the same sequence.
    */
   readonly isSequence: boolean;
 }
@@ -47,7 +51,10 @@ interface FlightDeps {
 
 /** Number of blocks to wait for a missing transaction, because CometBFT indexes a transaction only after its block is known. */
 const INDEX_SLACK = 2n;
-/** A transaction that is not included within this many blocks is broadcast again, because the node may have dropped it. */
+/**
+ * Number of blocks after which a transaction that is not in a block is broadcast again, because the node may have dropped the
+ * transaction.
+ */
 const OVERDUE_BLOCKS = 2n;
 
 /**
@@ -66,7 +73,7 @@ export async function confirmFlights(
     : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
-  // If a transaction is still pending, the later ones are in the same mempool too, so they need no rebroadcast.
+  // If a transaction is still pending, the later transactions are also in the same mempool and need no rebroadcast.
   let mayBroadcast = true;
   for (const search of searches) {
     let { flight, found } = search;
@@ -77,8 +84,8 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have gaps, so only the blocks show whether the transaction is included. The first rebroadcast happens before
-    // this search.
+    // An index may have gaps, so the blocks must be read to find out whether they contain the transaction. The transaction is
+    // rebroadcast once before this search.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
@@ -104,8 +111,8 @@ export async function confirmFlights(
 const DEADLINE_PASSED = "not in a block before its deadline";
 
 /**
- * Returns why a flight is over: its timeout height has passed, its deadline has passed (if the chain halts), or the chain was
- * reset.
+ * Returns the reason why a flight has ended: its timeout height has passed, its deadline has passed (if the chain halts), or the
+ * chain was reset. Returns undefined if the flight has not ended.
  */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
@@ -121,7 +128,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 
 /**
  * Rebroadcasts a transaction in flight. A mempool that still contains the bytes responds that the bytes are in its cache. A mempool
- * that has lost the bytes accepts them again or reports why it cannot. `lost` is set, with the reason, if no block will include them.
+ * that has lost the bytes accepts them again or reports why it cannot. If no block will include the bytes, `lost` contains the
+ * reason.
  */
 async function checkFlight(
   flight: Flight,
@@ -140,8 +148,8 @@ async function checkFlight(
     const isSequence = isSequenceMismatch(outcome);
     const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
-    // The sequence is used, or CheckTx rejects the transaction before checking the sequence, e.g. for lack of funds. The
-    // transaction may be included but not indexed yet.
+    // The sequence has been used, or CheckTx rejects the transaction before it checks the sequence, e.g. due to insufficient funds.
+    // A block may already contain the transaction without the node having indexed it.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
     return height >= refused.at + INDEX_SLACK
       ? { flight, lost: reason }
@@ -156,8 +164,8 @@ async function checkFlight(
 const MAX_SEARCHED_BLOCKS = 50n;
 
 /**
- * Result of a search. `found` is undefined if no block contains the transaction, "unknown" if no node can be queried now, and
- * "no-index" if no node has a usable index.
+ * Result of a search. `found` is undefined if no block contains the transaction. `found` is "unknown" if no node can be queried at
+ * present, and "no-index" if no node has a usable index.
  */
 interface Search {
   readonly flight: Flight;
@@ -172,7 +180,7 @@ async function findInBlocks(
 ): Promise<readonly Search[]> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
-  // The height after which no block can contain any of the transactions.
+  // After this height, no block can contain any of the transactions.
   const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
   const upTo = minInt(height, end);
   const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
@@ -186,8 +194,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // An old block has been pruned by every endpoint, so nothing more can be learned. A recent block is missing only because a
-        // node is behind, so search again later.
+        // If the missing block is old, all endpoints have pruned the block, so treat it as empty. A recent block is missing only
+        // because a node is behind, so search again later.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -217,8 +225,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have gaps, so ask every endpoint. If none finds the transaction, one endpoint with an index is enough to report
-  // it as not found.
+  // An index may have gaps, so ask every endpoint. If no endpoint finds the transaction, it is reported as not found if at least
+  // one endpoint has an index.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";
@@ -260,7 +268,7 @@ export type BroadcastOutcome =
   /** The node refused the transaction, either in CheckTx or before CheckTx. */
   | (TxFailure & {
       readonly kind: "refused";
-      /** The node's JSON-RPC error if the transaction was refused before CheckTx for any reason except its size; otherwise absent. */
+      /** The node's JSON-RPC error. Set only if the transaction was refused before CheckTx for a reason other than its size. */
       readonly cause?: ClientError;
     })
   /** No usable response arrived, so the node may or may not have the transaction. */
@@ -294,7 +302,7 @@ export async function broadcastTransaction(
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     const accepted = onFailed(error);
     if (accepted !== undefined) return accepted;
-    // Exceeds `max_tx_bytes` or `max_body_bytes`, so another attempt cannot succeed.
+    // The transaction exceeds `max_tx_bytes` or `max_body_bytes`, so another attempt cannot succeed.
     if (isRequestTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
     if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;

@@ -15,12 +15,15 @@ export interface SignerProgram {
   readonly environment: readonly string[];
 }
 
-/** Environment variables that are always passed to the program. Other variables are withheld, because they may contain secrets. */
+/**
+ * Environment variables that are always passed to the program. Other variables are not passed by default, because they may contain
+ * secrets.
+ */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
 /** Maximum number of requests waiting to be sent. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** Idle time after which a program is closed. Its configuration has then been replaced, or its relayer is on standby. */
+/** Idle time after which a program is closed. A program is idle if its configuration has been replaced or its relayer is on standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -42,8 +45,8 @@ interface Pending {
 }
 
 /**
- * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits on its
- * own, breaks the protocol, misses a deadline, or has had no request for a minute. The next request restarts the program, with
+ * A connection to a signer program: one JSON object per line for each request and response. The program runs until it exits,
+ * violates the protocol, misses a deadline, or has received no request for a minute. The next request restarts the program, with
  * backoff after failures. A running signer program does not keep the Node process alive.
  */
 export class SignerConnection {
@@ -54,7 +57,7 @@ export class SignerConnection {
   /** True if the program's current process has responded. */
   #hasResponded = false;
   /**
-   * True once any process of the program has responded. If the program's file is missing later, an upgrade is assumed to be in
+   * True if any process of the program has ever responded. If the program's file is missing later, an upgrade is assumed to be in
    * progress.
    */
   #hasWorked = false;
@@ -94,8 +97,8 @@ export class SignerConnection {
   }
 
   /**
-   * Sends waiting requests up to the concurrency limit, and first starts the program if necessary. Sends nothing while a restart
-   * backs off.
+   * Sends waiting requests up to the concurrency limit. Starts the program first if necessary. Sends nothing during the backoff
+   * before a restart.
    */
   #sendWaiting(): void {
     if (this.#retry !== undefined || this.#waiting.size === 0) return;
@@ -119,7 +122,7 @@ export class SignerConnection {
       windowsHide: true,
     });
     this.#hasResponded = false;
-    // Ignore pipe errors, because they also end the program, and its exit is reported.
+    // Ignore pipe errors, because the program also ends after a pipe error, and its exit is reported.
     child.stdin.on("error", () => {});
     child.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
       this.#ended(child, START_PROBLEMS[code] ?? `cannot be started (${code})`),
@@ -129,7 +132,7 @@ export class SignerConnection {
       this.#ended(child, `ended with ${signal ?? `exit code ${code ?? "unknown"}`}`);
     });
     this.#readLines(child);
-    // The timers of pending requests keep the Node process alive, so the child process and its pipes need not.
+    // The timers of pending requests keep the Node.js process alive, so the child process and its pipes do not have to keep it alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout])
       if ("unref" in stream && typeof stream.unref === "function") stream.unref();
@@ -220,7 +223,7 @@ export class SignerConnection {
   }
 
   /**
-   * Starts a new process for the remaining requests after an orderly exit, because a program may exit after a few responses.
+   * After an orderly exit, starts a new process for the remaining requests, because a program may exit after a few responses.
    * Requests without a response are sent again before waiting requests.
    */
   #resend(): void {

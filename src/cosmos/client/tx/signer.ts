@@ -23,13 +23,13 @@ import type { WireMessage } from "./tx-types.ts";
 import { addressBytes } from "../../keyring/key-record.ts";
 
 export type SigningKey =
-  /** A BIP-39 mnemonic and an HD path, by default m/44'/118'/0'/0/0. */
+  /** A BIP-39 mnemonic and an HD path. Default path: m/44'/118'/0'/0/0. */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
   /** A private key of 32 bytes in hex. */
   | { readonly kind: "private-key"; readonly hex: Secret }
   /** A key in an SDK keyring. */
   | ({ readonly kind: "keyring" } & KeyringKey)
-  /** A key held by another program. */
+  /** A key that another program manages. */
   | ({ readonly kind: "external" } & SignerProgram);
 
 /** Signs transactions with one secp256k1 key. */
@@ -38,15 +38,15 @@ export interface Signer {
   readonly address: string;
   /** The compressed secp256k1 public key, 33 bytes. */
   readonly publicKey: Uint8Array;
-  /** Address of the account that pays the fees through a fee grant; "" if the signing account pays. */
+  /** Address of the account that pays the fees through a fee grant, or empty if the signing account pays. */
   readonly feeGranter: string;
-  /** Returns the signature: r and s, 64 bytes. */
+  /** Returns the signature, i.e. r and s (64 bytes in total). */
   readonly sign: (document: SignDoc) => Promise<Uint8Array>;
 }
 
 /**
- * Creates a signer. `prefix` is the bech32 prefix for the account's address. Throws a `ClientError` with the code `bad-key`, whose
- * message contains no part of the key, or `signer` if an external program fails.
+ * Creates a signer. `prefix` is the bech32 prefix for the account's address. Throws a `ClientError` with the code `bad-key` if the
+ * key is invalid, or `signer` if an external program fails. The error message contains no part of the key.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
@@ -71,7 +71,7 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
 async function privateKey(key: Exclude<SigningKey, { readonly kind: "external" }>): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   if (key.kind === "keyring") return readKeyringKey(key);
-  // Derive the key once here; CosmJS's HD wallet would derive it again for every signature.
+  // Derive the key only once, because CosmJS's HD wallet would derive the key again for every signature.
   return deriveKey(key.mnemonic.reveal(), key.hdPath ?? DEFAULT_HD_PATH);
 }
 
@@ -83,7 +83,7 @@ function badKey(kind: string): ClientError {
 export interface TransactionDraft {
   readonly messages: readonly WireMessage[];
   readonly memo: string;
-  /** Last height at which a block may include the transaction; 0 for no limit. */
+  /** Last height at which a block may include the transaction, or 0 if there is no limit. */
   readonly timeoutHeight: bigint;
   readonly gasLimit: bigint;
   readonly fee: { readonly denom: string; readonly amount: bigint };
@@ -102,7 +102,7 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a transaction for simulation, without a fee. Its signature is empty, because a simulation does not verify signatures. */
+/** Encodes a transaction for simulation, without a fee. The signature is empty, because a simulation does not verify signatures. */
 export function encodeForSimulation(
   draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
   signer: Signer,
@@ -146,9 +146,9 @@ function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, gr
 }
 
 /**
- * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). The account's public key
- * is requested only once, here. Throws a `ClientError` with code "signer" if the program fails, or "bad-key" if the account does
- * not exist or has another key type.
+ * Opens an account whose private key is managed by a signer program (docs/operations.md, "Keys in an HSM"). The account's public
+ * key is requested only once, here. Throws a `ClientError`: "signer" if the program fails, or "bad-key" if the account does not
+ * exist or its key has another type.
  */
 async function openExternalAccount(program: SignerProgram, prefix: string) {
   const connection = new SignerConnection(program);
@@ -219,7 +219,7 @@ function pointOf(der: Uint8Array): Uint8Array {
 
 /**
  * Converts a signature (r and s, or ASN.1 DER) to r and s with a low s. Both s and n − s are valid, but chains accept only the
- * lower one.
+ * lower value.
  */
 function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Array {
   const { Signature, Point } = secp256k1;

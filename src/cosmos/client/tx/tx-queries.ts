@@ -11,12 +11,15 @@ import { ClientError, refusalLog } from "../../client-error.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 
-/** The SDK's error code for a transaction that is too large, also used here if the node refuses a request because of its size. */
+/**
+ * The SDK's error code for a transaction that is too large. The client uses the same code if the node refuses a request because of
+ * its size.
+ */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 /**
- * Simulates an encoded transaction. Returns an outcome even if the application refuses the transaction or the request exceeds the
- * node's size limit ({@link TX_TOO_LARGE}), but throws other errors.
+ * Simulates an encoded transaction. If the application refuses the transaction, or if the request exceeds the node's size limit
+ * ({@link TX_TOO_LARGE}), returns the failure as an outcome. Throws all other errors.
  */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
@@ -44,7 +47,7 @@ export function endedAtDeadline({ log }: { readonly log: string }): boolean {
   return log.includes("code = DeadlineExceeded");
 }
 
-/** Returns the index of the message that failed according to the log, or undefined if the log names no message. */
+/** Returns the index of the message that failed according to the log, or undefined if the log contains no index. */
 export function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
@@ -58,7 +61,7 @@ export function isSequenceMismatch({ codespace, code }: TxFailure): boolean {
   return codespace === "sdk" && code === SEQUENCE_MISMATCH;
 }
 
-/** Returns the expected sequence from a log such as "account sequence mismatch, expected 5, got 4"; undefined for any other log. */
+/** Returns the expected sequence from a log such as "account sequence mismatch, expected 5, got 4", or undefined for any other log. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");
@@ -72,7 +75,7 @@ export interface GasPricePolicy {
   readonly multiplier: Dec18;
   /** Maximum price per unit of gas. */
   readonly cap: Dec18;
-  /** Price to offer on a chain without a fee market; if absent, a missing fee market is an error. */
+  /** Price to offer on a chain without a fee market. If undefined, a missing fee market is an error. */
   readonly fallback?: Dec18;
 }
 

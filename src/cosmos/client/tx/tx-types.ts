@@ -6,7 +6,7 @@ export interface WireMessage {
   readonly value: Uint8Array;
 }
 
-/** Why a transaction failed: its ABCI code, codespace and log. */
+/** The reason why a transaction failed, i.e. its ABCI code, codespace and log. */
 export interface TxFailure {
   readonly code: number;
   readonly codespace: string;
@@ -17,7 +17,7 @@ export type SimulationOutcome =
   | { readonly ok: true; readonly gasUsed: bigint }
   | (TxFailure & {
       readonly ok: false;
-      /** Index of the message that failed according to the log; undefined if the log names no message. */
+      /** Index of the message that failed according to the log, or undefined if the log contains no index. */
       readonly failedMessage: number | undefined;
     });
 
@@ -29,7 +29,7 @@ export type Confirmation =
       readonly height: bigint;
       readonly gasUsed: bigint;
       readonly gasWanted: bigint;
-      /** Encoded `TxMsgData` with the messages' responses; empty if the node returns none. */
+      /** Encoded `TxMsgData` with the messages' responses, or empty if the node returns no data. */
       readonly data: Uint8Array;
     }
   /** The transaction is in a block, with an error code. */
@@ -60,14 +60,17 @@ export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit">
   readonly confirmation: { readonly kind: "accepted" } | Extract<Confirmation, { readonly kind: "refused" }>;
 }
 
-/** Sends transactions from one account, each after the previous one is final, signed with SIGN_MODE_DIRECT. */
+/**
+ * Sends transactions from one account, signed with SIGN_MODE_DIRECT. Each transaction is sent after the previous transaction has
+ * become final.
+ */
 export interface TxSender {
   /** The sending account's bech32 address. */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /**
    * Prices, signs and broadcasts a transaction and waits for its final state. Retries once after a sequence mismatch. Throws if no
-   * final state is known: on abort, or if a read before the broadcast fails.
+   * final state is known, because the call was aborted or because a read before the broadcast failed.
    */
   readonly send: Send<SendOutcome>;
   /** Like `send`, but does not wait for a block. */
@@ -98,7 +101,7 @@ export type BroadcastResult =
   | (TxFailure & {
       readonly kind: "refused";
       readonly tx: FlightTx;
-      /** The JSON-RPC error, e.g. about a full mempool; absent if CheckTx refused the transaction. */
+      /** The JSON-RPC error, e.g. about a full mempool. Not set if CheckTx refused the transaction. */
       readonly cause?: ClientError;
     })
   /** The transaction was not accepted, because the node refused an earlier transaction or the sequence was uncertain. */
@@ -116,12 +119,12 @@ export interface ChainMoment {
 }
 
 /**
- * Sends transactions from one account with consecutive sequences, several in flight at a time. Only one `broadcast` or `confirm` call
- * may run at a time, but simulations may run at any time.
+ * Sends transactions from one account with consecutive sequences, several in flight at a time. Only one `broadcast` or `confirm`
+ * call may run at a time, but simulations may run at any time.
  *
- * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final, and then
- * reads the account again. An abandoned transaction can never be included alongside its replacement, because both have the same
- * sequence.
+ * After a lost transaction or an unexpected sequence, the window stays closed until all transactions in flight are final. Then the
+ * window reads the account again. The chain can never include both an abandoned transaction and its replacement, because both have
+ * the same sequence.
  */
 export interface TxWindow {
   /** The sending account's bech32 address. */

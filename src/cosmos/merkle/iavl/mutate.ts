@@ -2,9 +2,9 @@ import { compareBytes, equalBytes } from "../../../platform/base/bytes.ts";
 import { childOf, goesLeft, type IavlNode, type Inner, newInner, newLeaf, type ReadNode } from "./node.ts";
 
 /*
- * Follows `recursiveSet`, `recursiveRemove` and `balance` of cosmos/iavl v1.2 (`mutable_tree.go`). The root hash
- * depends on the shape of the tree and on the version that created each node. So it is not enough that the tree is
- * sorted and balanced: every case must create and share the same nodes as the Go code.
+ * Follows `recursiveSet`, `recursiveRemove` and `balance` of cosmos/iavl v1.2 (`mutable_tree.go`). The root hash depends on the
+ * shape of the tree and on the version that created each node. Therefore, a sorted and balanced tree is not enough. In every
+ * case, this code must create and share the same nodes as the Go code.
  */
 
 /**
@@ -51,8 +51,8 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
 
 /**
  * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the subtree if it changed.
- * The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the smallest key in its
- * right subtree.
+ * `newKey` becomes the key of the nearest ancestor with this subtree on its right, because an inner node's key is the smallest key
+ * in its right subtree.
  */
 interface Removal {
   readonly root: IavlNode | undefined;
@@ -70,7 +70,7 @@ function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | und
   const removal = removeBelow(childOf(node, "left", read), key, read);
   if (removal === undefined) return undefined;
   const right = childOf(node, "right", read);
-  // The sibling moves up in place of this node. As in Go, the sibling keeps its id and hash, and no node is created.
+  // Replace this node by its remaining child. As in Go, the child keeps its id and hash, and no node is created.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }
@@ -86,7 +86,7 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
 
 /**
  * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, both a single
- * and a double rotation restore the balance, but with different hashes. If the heights are equal, Go uses the single rotation, so
+ * and a double rotation would restore the balance, but the hashes would differ. In this case, Go uses the single rotation, so
  * `leansBack` is a strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {

@@ -22,7 +22,7 @@ export interface Leaf {
 }
 
 /**
- * An inner node, whose `key` is the smallest key in the right subtree, so smaller keys are on the left. `left` and `right` are
+ * An inner node. `key` is the smallest key in the right subtree. Smaller keys are in the left subtree. `left` and `right` are
  * nodes, or ids of saved nodes that are not in memory.
  */
 export interface Inner {
@@ -37,8 +37,8 @@ export interface Inner {
 }
 
 /**
- * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them, but a commit sets their `id` and
- * `hash`, and a child read from storage replaces its id.
+ * A leaf or inner node of an IAVL tree. Nodes are immutable, because many versions share them. There are two exceptions: a commit
+ * sets `id` and `hash`, and a child that was read from storage replaces its id.
  */
 export type IavlNode = Leaf | Inner;
 
@@ -100,14 +100,17 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/** Hashes a leaf as the SHA-256 of the prefix, the key and the value's SHA-256, the latter two length-prefixed. */
+/** Hashes a leaf. The hash is the SHA-256 of the prefix, the length-prefixed key and the length-prefixed SHA-256 of the value. */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
   return writer.prefixed(node.key).prefixed(valueHash).sha256();
 }
 
-/** Hashes an inner node as the SHA-256 of the prefix and both length-prefixed child hashes. The node's key is not hashed. */
+/**
+ * Hashes an inner node. The hash is the SHA-256 of the prefix and the length-prefixed hashes of both children. The node's key is
+ * not hashed.
+ */
 export function hashInner(
   node: IavlNode,
   version: number,
@@ -131,7 +134,7 @@ type IavlErrorFacts =
   | { readonly code: "bad-version"; readonly version: bigint }
   | { readonly code: "empty-key" };
 
-/** Thrown if a saved node is missing or broken, or if a caller passes an empty key or a version that the tree does not have. */
+/** Thrown if a saved node is missing or damaged, or if a caller passes an empty key or an unknown version. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
 /** Encodes a node id: the version as 8 bytes and the nonce as 4 bytes, both big-endian. */
@@ -161,8 +164,9 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`): height, size and key, then a leaf's value, or an inner node's hash, mode
- * and children's ids. A leaf's hash is not stored, because the decoder can compute it.
+ * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`). The encoding contains the height, size and key. For a leaf, the value
+ * follows. For an inner node, the hash, the mode and the children's ids follow. A leaf's hash is not stored, because the decoder
+ * can compute it.
  */
 export function encodeNode(
   node: IavlNode,
@@ -272,7 +276,7 @@ class ByteWriter {
     return this;
   }
 
-  /** Appends a zigzag varint; `value` is between 0 and 2^52. */
+  /** Appends `value`, which must be between 0 and 2^52, as a zigzag varint. */
   varint(value: number): this {
     // Zigzag maps a number n >= 0 to 2n.
     return this.uvarint(value * 2);

@@ -30,14 +30,14 @@ export interface IavlStorage {
 export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator sees the tree as it
- * was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
+ * Creates a versioned IAVL tree. Reads access the working tree, which includes uncommitted changes. Changes after the creation of
+ * an iterator do not affect the iterator. The tree does not copy keys and values, so callers must not change them.
  *
  * Without storage, all nodes stay in memory.
  *
- * With storage, the tree reads nodes on demand and keeps only the nodes of the working tree and of the latest 16 versions in
- * memory, so the caller must store a commit's writes before the 16th commit that follows. The first commit of a new tree is version
- * `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
+ * With storage, the tree reads nodes on demand, and keeps only the nodes of the working tree and of the latest 16 versions in
+ * memory. The caller must therefore store a commit's writes before the 16th commit that follows. The first commit of a new tree is
+ * version `firstVersion`. Opening the tree and every read throw `IavlError` if a node is missing or broken.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
@@ -50,23 +50,23 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
-    /** Sets a key in the working tree, and throws `IavlError` if the key is empty. */
+    /** Sets a key in the working tree. Throws `IavlError` if the key is empty. */
     set: (key: Uint8Array, value: Uint8Array): void => {
       working = setKey(working, requireKey(key), value, read);
     },
-    /** Removes a key from the working tree, or returns false if the tree does not contain it. */
+    /** Removes a key from the working tree. Returns false if the tree does not contain the key. */
     remove: (key: Uint8Array): boolean => {
       const removal = removeKey(working, key, read);
       if (removal !== undefined) working = removal.root;
       return removal !== undefined;
     },
-    /** Returns the latest version; 0 before the first commit. */
+    /** Returns the latest version, or 0 before the first commit. */
     version: (): bigint => BigInt(retained.at(-1)?.version ?? 0),
     /** Returns the retained versions, ascending. */
     versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
     /**
      * Saves the working tree as the next version. The caller must store `writes`, which are the new nodes. `rootId` is the root's
-     * id, which is from an older version if nothing changed and undefined for an empty tree.
+     * id, which is from an older version if nothing has changed. For an empty tree, `rootId` is undefined.
      */
     commit: () => {
       const version = latest().version + 1;
@@ -99,7 +99,7 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 
 /**
  * Replaces one old version's root with its id, so that the garbage collector can free the nodes that no newer version shares. One
- * call per commit is enough, because each commit makes one more version obsolete.
+ * call per commit is enough, because with each commit, only one more version leaves the latest 16 versions.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -155,11 +155,12 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
-    // A node that has an id was saved before, as was its subtree.
+    // A node that has an id has already been saved, together with its subtree.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // A parent gets its nonce before its children (pre-order), but its hash after them, because it covers their hashes.
+    // A parent gets its nonce before its children (pre-order), but its hash after its children, because the hash covers the
+    // children's hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);
@@ -195,8 +196,8 @@ interface VersionRoot {
  * after `released`.
  *
  * A node belongs to every version from its creation to the last version that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's version bounds
- * its whole subtree, and the walk visits only nodes that changed between the three versions.
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's version, so a node's version
+ * is an upper bound for its whole subtree. The walk therefore visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,

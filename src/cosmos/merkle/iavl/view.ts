@@ -13,7 +13,7 @@ import {
   savedId,
 } from "./node.ts";
 
-/** A key with its value, whose bytes belong to the tree and must not be changed. */
+/** A key with its value. The arrays of the key and the value belong to the tree and must not be modified. */
 type IavlEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 type Order = "ascending" | "descending";
@@ -55,7 +55,7 @@ export function createIavlView(version: bigint, root: IavlNode | undefined, read
   };
 }
 
-/** Returns the root hash of a saved tree; SHA-256 of zero bytes for an empty tree. */
+/** Returns the root hash of a saved tree. The root hash of an empty tree is the SHA-256 of zero bytes. */
 export function rootHashOf(root: IavlNode | undefined): Uint8Array {
   return root === undefined ? EMPTY_ROOT_HASH : savedHash(root);
 }
@@ -72,8 +72,8 @@ const HASH_LENGTH = Uint8Array.of(32);
  * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree contains `key` with its value, or that it does not
  * contain `key`.
  *
- * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. For these, the
- * function returns a proof that does not verify, as a Go node does.
+ * ICS-23 cannot prove three cases: an empty value, the absence of a key next to an empty value, and an empty tree. In these cases,
+ * the function returns a proof that does not verify, like a Go node.
  */
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);

@@ -45,10 +45,10 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
 /*
  * Follows ics23/go v0.11 `LeafOp.CheckAgainstSpec` and `InnerOp.CheckAgainstSpec`, error texts included.
  *
- * A step hashes prefix, child hash and suffix, and the proof itself determines where these parts end. With arbitrary lengths, an
- * attacker could split a real node's preimage differently and pass off other bytes as the child hash. For the preimage of a real
- * node, the checks allow only two splits: at the left child and at the right child. Leaf prefixes start with 00 and inner
- * prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ * A step hashes the prefix, the child hash and the suffix, and the proof itself determines the lengths of these parts. If all
+ * lengths were accepted, an attacker could split a real node's preimage differently and present other bytes as the child hash.
+ * For the preimage of a real node, the checks allow only two splits: at the left child and at the right child. Only leaf
+ * prefixes start with 00, so a leaf cannot be presented as an inner node, or an inner node as a leaf.
  *
  * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix, and the
  * limit of 128 steps.
@@ -136,7 +136,7 @@ function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNum
   return { height, end: at };
 }
 
-/** Returns the length of the varint at `at`: 0 if the bytes end within the varint, 11 if the varint exceeds 64 bits. */
+/** Returns the length of the varint at `at`. Returns 0 if the bytes end within the varint, and 11 if the varint exceeds 64 bits. */
 function varintLength(bytes: Uint8Array, at: number, end: number): number {
   for (let length = 1; length <= MAX_VARINT_BYTES; length++) {
     if (at + length > end) return 0;
@@ -153,7 +153,7 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
 }
 
 /**
- * Buffer for hash preimages. One buffer suffices, because all functions that use it are synchronous and compute the digest before
+ * Buffer for hash preimages. One buffer is enough, because all functions that use it are synchronous and compute the digest before
  * they return.
  */
 const SCRATCH = Buffer.alloc(512);
@@ -188,7 +188,7 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/** Computes a node's hash from a path step and its child's hash, as the SHA-256 of the prefix, the child's hash and the suffix. */
+/** Computes a node's hash from a path step and the child's hash. The hash is the SHA-256 of the prefix, the child's hash and the suffix. */
 function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;
@@ -209,8 +209,8 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 }
 
 /**
- * Computes a leaf's hash as both specs require, as the SHA-256 of the prefix, the key and the value's SHA-256, the latter two
- * length-prefixed.
+ * Computes a leaf's hash. In both specs, the hash is the SHA-256 of the prefix, the length-prefixed key and the length-prefixed
+ * SHA-256 of the value.
  */
 function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;

@@ -13,7 +13,7 @@ import {
 } from "./proof-types.ts";
 import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
-/** Maximum size of an encoded proof. CometBFT rejects such large requests anyway, so no larger proof could reach a real chain. */
+/** Maximum size of an encoded proof. CometBFT rejects requests of this size, so a larger proof could never reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
 /** Maximum number of steps to decode in one path. Verification rejects paths with more than 128 steps, with Go's error message. */
 export const MAX_STEPS = 1024;
@@ -97,8 +97,8 @@ function readNonExistence(
   bytes: Buffer,
   follower = createPathFollower(),
 ): NonExistenceProof {
-  // If a message field occurs again, protobuf merges it into the first one, so continue the same draft. A copy per occurrence would
-  // make decoding quadratic.
+  // If a message field occurs again, protobuf merges both occurrences, so continue the same draft. With a copy for each occurrence,
+  // decoding would take quadratic time.
   const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
     left: undefined,
     right: undefined,

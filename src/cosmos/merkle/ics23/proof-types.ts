@@ -2,8 +2,8 @@ import type { Buffer } from "node:buffer";
 import { bytesField, concat, messageField } from "../../../platform/base/bytes.ts";
 
 /*
- * Decoded proofs contain positions in the encoded bytes instead of copies, because creating a view costs more than hashing its
- * bytes. An absent field is an empty range.
+ * Decoded proofs contain positions in the encoded bytes instead of views or copies, because creating a view takes longer than
+ * hashing its bytes. A missing field is an empty range.
  */
 
 /**
@@ -36,7 +36,7 @@ export interface InnerOp {
   readonly suffixEnd: number;
 }
 
-/** `cosmos.ics23.v1.ExistenceProof`: the operations in its path go from the leaf to the root. */
+/** `cosmos.ics23.v1.ExistenceProof`. The operations in the path are ordered from the leaf to the root. */
 export interface ExistenceProof {
   readonly bytes: Buffer;
   readonly keyStart: number;
@@ -103,7 +103,7 @@ export const SHA256 = 1;
 export const VAR_PROTO = 1;
 
 /**
- * Why a proof was rejected.
+ * The reason why a proof was rejected.
  *
  * - `malformed-proof`, `no-proof`, `no-root`, `wrong-number-of-proofs`: the arguments cannot be verified;
  * - `wrong-kind`: a proof of existence for a claim of absence, a proof of absence for a claim of existence, or a batch;
@@ -174,8 +174,8 @@ export function encodeExistence(path: ProofPath): Uint8Array {
 }
 
 /**
- * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. An undefined neighbour means that there is
- * none on this side.
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. If a neighbour is undefined, the tree has no
+ * leaf on this side of the key.
  */
 export function encodeNonExistence(
   key: Uint8Array,

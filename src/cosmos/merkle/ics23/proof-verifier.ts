@@ -31,9 +31,7 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
-/**
- * Maximum number of cached upper (multistore) proofs, one per store and app hash. Beyond this number, the oldest proof is evicted.
- */
+/** Maximum number of cached upper (multistore) proofs, one per store and app hash. Above this number, the oldest proof is evicted. */
 const MAX_CACHED_PROOFS = 32;
 
 /** Maximum size of a cached upper proof. A real upper proof takes up a few hundred bytes. */
@@ -76,8 +74,9 @@ function createCachedComputeRoot(): ComputeRoot {
 }
 
 /**
- * Creates a proof decoder with two caches. Proofs in the store's tree (index 0) share a path follower. An upper proof whose bytes are
- * cached decodes to the cached object, which contains a copy of the bytes, since the caller may change the original.
+ * Creates a proof decoder with two caches. Proofs in the store's tree (index 0) share a path follower. If the bytes of an upper
+ * proof are cached, the decoder returns the cached object. The object contains a copy of the bytes, because the caller may change
+ * the original.
  */
 function createCachingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];

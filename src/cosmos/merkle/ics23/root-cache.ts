@@ -22,7 +22,7 @@ interface ComputedRoot {
   readonly highestLayer: number;
 }
 
-/** A cached path. Its steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns `bytes`. */
+/** A cached path. The path's steps, which are `path` from index `from` on, lead from a child hash to `root`. The cache owns `bytes`. */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;
@@ -37,8 +37,8 @@ export interface AppliedStep {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A path that was followed to its root. `applied` contains its first steps, which were hashed; `above` is the result for the
- * remaining steps. The cache then points these first steps in `path` to its own copy of the bytes.
+ * A path that was followed to its root. `applied` contains the first steps, which were hashed. `above` is the result for the
+ * remaining steps. The cache makes the first steps in `path` refer to the cache's copy of the bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -52,8 +52,8 @@ interface FollowedPath {
  * resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed only once.
  *
  * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
- * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`, after
- * the steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to verify.
+ * hash, the bytes of the remaining steps and the layer. `find` compares all three in full. Entries come only from `add`, after the
+ * steps have been checked and hashed. At worst, a forged proof replaces an entry, so that later proofs take longer to verify.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -79,7 +79,7 @@ export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 
     add: (followed) => {
       const [first] = followed.path;
       const { applied, end } = followed;
-      // Nothing to add if no step was applied, because the entire path came from the cache.
+      // If no step was applied, the entire path came from the cache, so there is nothing to add.
       if (first === undefined || applied.length === 0) return;
       const size = end - first.start;
       if (size > MAX_PATH_BYTES) return;

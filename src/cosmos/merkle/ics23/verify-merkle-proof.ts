@@ -90,7 +90,10 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
   );
 }
 
-/** Verifies a claim's proofs from index `first` on. Each root must be the value in the next proof, and the last root the app hash. */
+/**
+ * Verifies a claim's proofs from index `first` on. Each root must be the value in the next proof, and the last root must be the app
+ * hash.
+ */
 function verifyChain(
   claim: Claim,
   firstValue: Uint8Array | HashText,
@@ -263,11 +266,11 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 
 /**
  * Returns the root of a tree that does not contain `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
- * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one leaf is absent, the other
- * must be the first or last leaf of the tree. Error messages are the same as in Go.
+ * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one of the two leaves is
+ * missing, the other leaf must be the first or last leaf of the tree. Error messages are the same as in Go.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. In an
- * empty tree, absence cannot be proven either, because there are no leaves.
+ * Absence cannot be proven next to a leaf with an empty value. Such a leaf has no root, because ics23 does not hash it. In an empty
+ * tree, absence cannot be proven either, because there are no leaves.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,

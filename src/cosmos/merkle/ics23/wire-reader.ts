@@ -6,8 +6,8 @@ const WIRE_BYTES = 2;
 
 /**
  * Reads protobuf fields from `bytes`, between the offsets `at` and `end`. Accepts the same bytes as Go's generated decoders
- * (gogoproto) and throws `WireError` for others. A varint may have up to ten bytes and need not be the shortest encoding, a number is
- * truncated to its field's size, and an unknown field is skipped.
+ * (gogoproto) and throws `WireError` for others. A varint may have up to ten bytes and need not be the shortest encoding. Numbers
+ * are truncated to the size of their field, and unknown fields are skipped.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
@@ -92,7 +92,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Skips a tag and its value, and returns the change in group depth: 1 for a start tag, -1 for an end tag, 0 otherwise. */
+  /** Skips a tag and its value. Returns the change in group depth, which is 1 for a start tag, -1 for an end tag, and 0 otherwise. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();

@@ -10,9 +10,9 @@ import { asUintNumber } from "../modules/wasm/custom-json.ts";
 import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 
 /**
- * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
- * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make the contract emit any sub-message. `sudo` returns the message in
- * the attribute `sudo`, `reply` returns nothing, and `query` returns the query message.
+ * A contract that returns its caller's messages. `execute` interprets its message as a contract result (`{"ok":{"messages":[…],…}}`
+ * or `{"error":"…"}`), so the caller can make the contract emit any sub-message. `sudo` returns the message in the attribute
+ * `sudo`, `reply` returns nothing, and `query` returns the query message.
  */
 export const echo: wasm.ContractCode = {
   name: "echo",
@@ -122,7 +122,7 @@ function parseModuleMessage(kind: string, field: JsonField, sender: string): was
   }
 }
 
-/** Returns an object's only member, as serde does for an enum. */
+/** Returns the name and value of an object's only member, which is how serde encodes an enum. */
 function onlyVariant(field: JsonField): { readonly name: string; readonly body: JsonField } {
   const names = isRecord(field.value) ? Object.keys(field.value) : [];
   const [name] = names;

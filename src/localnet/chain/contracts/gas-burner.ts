@@ -2,8 +2,8 @@ import { type ContractCode, NO_RESPONSE } from "../modules/wasm/contract.ts";
 import { byName } from "./messages.ts";
 
 /**
- * A contract that only consumes gas, so that a local chain can fill its blocks at little CPU cost. Its only message is
- * `burn {gas}`, with the gas as a decimal string or a number.
+ * A contract that only consumes gas. With this contract, a local chain can fill its blocks at little CPU cost. The contract's only
+ * message is `burn {gas}`, with the gas as a decimal string or a number.
  */
 export const gasBurner: ContractCode = {
   name: "gas-burner",

@@ -16,9 +16,9 @@ import { byName, respond, text } from "./messages.ts";
 const BALANCES = new Uint8Array([0x02]);
 
 /**
- * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings,
- * stores every result that its callbacks receive, and can be set to reject callbacks. Anyone may call the contract, because it is
- * meant for local chains.
+ * A contract that owns interchain queries. The contract registers, updates and removes queries through the chain's bindings, and
+ * stores every result that its callbacks receive. The contract can also be configured to reject callbacks. Any account may call the
+ * contract, because it is meant for local chains only.
  *
  * The execute messages are `register_kv_query {connection_id, update_period, keys}`, `register_balance_query {connection_id,
  * update_period, addr, denom}`, `register_tx_query {connection_id, update_period, transactions_filter}`, `register_transfers_query
@@ -91,7 +91,7 @@ function balanceKey(fields: JsonField): JsonObject {
   return { path: "bank", key: toBase64(key) };
 }
 
-/** Decodes a remote chain address with any bech32 prefix, because the remote chain's prefix is not known here. */
+/** Decodes a bech32 address on the remote chain. Any prefix is accepted, because the contract does not know the remote chain's prefix. */
 function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
@@ -104,7 +104,7 @@ function transfersFilter(fields: JsonField): string {
   return JSON.stringify([{ field: "transfer.recipient", op: "Eq", value: text(fields, "recipient") }]);
 }
 
-/** Selects the callbacks that the contract rejects, for KV queries, TX queries or both. */
+/** Configures whether the contract rejects the callbacks of KV queries and of TX queries. */
 interface CallbackFailures {
   readonly kv: boolean;
   readonly tx: boolean;
@@ -115,7 +115,7 @@ const KV_RESULT = utf8("kv/");
 const KV_COUNT = utf8("kv-count/");
 const TRANSACTION = utf8("tx/");
 
-/** Reads and writes which callbacks the contract rejects, as set with `set_failure`. */
+/** Reads and writes the setting of `set_failure`, i.e. the callbacks that the contract rejects. */
 const callbackFailures = {
   get: ({ storage }: wasm.ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;
@@ -142,7 +142,7 @@ function recordKvResult(scope: wasm.ContractScope, fields: JsonField): wasm.Cont
   return respond({ callback: "kv_query_result", query_id: queryId.toString() });
 }
 
-/** Handles the callback `tx_query_result` by storing the transaction under the next number for its query. */
+/** Handles the callback `tx_query_result` by storing the transaction under the query's next transaction number. */
 function recordTx(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   if (callbackFailures.get(scope).tx) throw new wasm.ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);
@@ -157,7 +157,7 @@ function recordTx(scope: wasm.ContractScope, fields: JsonField): wasm.ContractRe
   return respond({ callback: "tx_query_result", query_id: queryId.toString() });
 }
 
-/** Returns the last result (null if there is none yet) and the number of callbacks. */
+/** Returns a query's last result (null before the first callback) and the number of callbacks. */
 function kvResult(scope: wasm.ContractScope, id: bigint): wasm.MessageJson {
   const bytes = scope.storage.get(concat(KV_RESULT, uint64BigEndian(id)));
   const stored = bytes === undefined ? null : parseMessageJson(bytes);

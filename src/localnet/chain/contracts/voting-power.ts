@@ -18,11 +18,11 @@ import { byName, messageFields, respond, text } from "./messages.ts";
 
 /**
  * A contract that uses the staking module's hooks to track every delegator's voting power and its history. The contract must be
- * subscribed to hook types 1, 3, 4, 5, 8, 9 and 10, and ignores all others.
+ * subscribed to the hook types 1, 3, 4, 5, 8, 9 and 10. The contract ignores all other hook types.
  *
- * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do. The smart
- * queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`. A
- * query returns the value at the end of the block at `height`, by default the current height.
+ * A validator that existed before the subscription is not tracked until `sync {val_addr}` is sent, which any account may do. The
+ * smart queries are `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address,
+ * height}`. A query returns the value at the end of the block at `height`. Default: the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -77,8 +77,8 @@ function setBonded(scope: wasm.ContractScope, fields: JsonField, bonded: boolean
 }
 
 /**
- * Stores a delegation's shares and updates the validator. When the hook runs, the validator's totals already include added shares
- * and still include removed shares.
+ * Stores a delegation's shares and updates the validator. At the time of the hook, the validator's totals already include added
+ * shares, but also still include removed shares.
  */
 function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
@@ -128,7 +128,7 @@ function heightOf(scope: wasm.ContractScope, fields: JsonField): bigint {
   throw new wasm.ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** Builds a response in the format of a DAO voting contract, in which the height is a number. */
+/** Builds a response in the format of a DAO voting contract, whose height is a JSON number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
@@ -211,7 +211,10 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** Key prefix for a delegator's validators, including former validators, because past heights still count their shares. */
+/**
+ * Key prefix for the list of a delegator's validators. The list includes former validators, because queries at past heights need
+ * their shares.
+ */
 const VALIDATORS_OF = utf8("validators-of/");
 
 function sharesOf(delegator: string, validator: string): History<Dec18> {
@@ -279,7 +282,7 @@ function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValid
   return { ...validator, tokens, shares: validator.shares - shares };
 }
 
-/** A stored value and its past values. `get` returns the value at the end of the block at `height`, by default the current height. */
+/** A stored value with all its earlier values. `get` returns the value at the end of the block at `height`. Default: the current height. */
 interface History<T> {
   readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;
   readonly set: (scope: wasm.ContractScope, value: T) => void;

@@ -6,14 +6,12 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
  */
 export interface Deviation {
   readonly subject: string;
-  /** The behaviour that the specification describes; absent if the specification does not cover this point. */
+  /** The behaviour that the specification describes, or undefined if the specification does not cover this point. */
   readonly specification?: string;
   readonly deployed: string;
-  /**
-   * How a chain with the `specification` profile behaves, and why. If `isSwitch` is absent, chains with any profile behave this way.
-   */
+  /** How a chain with the `specification` profile behaves, and why. If `isSwitch` is not set, chains with any profile behave this way. */
   readonly here: string;
-  /** Present if the profile selects the behaviour: a chain with the `deployed` profile then behaves like the deployed chain. */
+  /** Set if the behaviour depends on the profile. In this case, a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch?: true;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];

@@ -34,7 +34,7 @@ export interface Profile {
   readonly name: ProfileName;
   /** Returns whether the chain behaves like the deployed chain for this deviation. */
   readonly deployed: (id: SwitchId) => boolean;
-  /** Field numbers and names in the chain's messages; undefined if they match the definitions that the code uses. */
+  /** Field numbers and names in the chain's messages, or undefined if they are the same as in the generated code. */
   readonly proto: ProtoVariant | undefined;
 }
 
@@ -64,7 +64,7 @@ interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
   /** The behaviour that the specification describes, or "–" if the specification does not cover this point. */
   readonly specification: string;
-  /** Identifier of the deviation's switch; null if the behaviour doesn't depend on the profile. */
+  /** Identifier of the deviation's switch, or null if the behaviour does not depend on the profile. */
   readonly switch: string | null;
   /** Heading of the section in `docs/conformance.md` that lists the deviation. */
   readonly documented: string;

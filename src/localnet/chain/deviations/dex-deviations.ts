@@ -54,9 +54,9 @@ export const DEX_DEVIATIONS = {
   },
   dexJitEnd: {
     subject: "end of a JIT order",
-    specification: "the order ends at the end of its block",
-    deployed: "the order ends at the start of the next block",
-    here: "as specified. The funds stay in the inactive tranche until their owner withdraws or cancels",
+    specification: "the order expires at the end of its block",
+    deployed: "the order expires at the start of the next block",
+    here: "as specified. The funds stay in the inactive tranche until the owner withdraws them or cancels the order",
     isSwitch: true,
   },
   dexJitExpiration: {
@@ -67,22 +67,22 @@ export const DEX_DEVIATIONS = {
   },
   dexTrancheKeys: {
     subject: "format of tranche keys",
-    specification: "opaque, with parts separated by `||`",
+    specification: "opaque text with parts separated by `||`",
     deployed: "`tk-0`",
     here: "`t||0`, which has the same length as the deployed key, so that gas is equal, and the same sort order",
     isSwitch: true,
   },
   dexFailedPositions: {
     subject: "deposit position that fails",
-    specification: "reported in `failed_deposits`",
-    deployed: "reports only a position behind enemy lines; any other failed position fails the message",
+    specification: "the position is reported in `failed_deposits`",
+    deployed: "only a position behind enemy lines is reported; any other failed position fails the message",
     here: "as specified. Failed stateless checks, a paused module and missing coins still fail the message",
     isSwitch: true,
   },
   dexCrossedSwap: {
     subject: "swap on deposit for a position behind enemy lines, possible only in an imported, crossed book",
     specification: "a failed position has no effects",
-    deployed: "the swap stays in effect, and nobody pays for it",
+    deployed: "the swap stays in effect, although nobody pays for the swap",
     here: "the swap is undone",
     isSwitch: true,
   },
@@ -90,7 +90,7 @@ export const DEX_DEVIATIONS = {
     subject: "omitted `min_average_sell_price`",
     specification: "`limit_sell_price` is used",
     deployed: "the price of `limit_sell_price`'s tick is used",
-    here: "as specified; the two prices are at most one tick apart",
+    here: "as specified. The two prices differ by at most one tick",
     isSwitch: true,
   },
   dexEventTypes: {
@@ -110,14 +110,14 @@ export const DEX_DEVIATIONS = {
     subject: "PlaceLimitOrder's `ExpirationTime`",
     specification: "present",
     deployed: "absent",
-    here: "present as the last attribute, in RFC 3339 for timed orders and empty for all others",
+    here: "the last attribute: in RFC 3339 for timed orders, and empty for all other orders",
     isSwitch: true,
   },
   dexCancelAmounts: {
     subject: "CancelLimitOrder's `AmountIn` and `AmountOut`",
     specification: "returned amounts",
     deployed: "no `AmountIn`; `AmountOut` is a coin list",
-    here: "both are integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
+    here: "both attributes are integers; the deployed attributes `TokenInAmountOut` and `TokenOutAmountOut` remain",
     isSwitch: true,
   },
   dexMultihopInput: {
@@ -170,7 +170,7 @@ export const DEX_DEVIATIONS = {
     subject: "deposit records",
     specification: '"stored"',
     deployed: "computed from balances",
-    here: "computed from balances, as deployed; the genesis export also lists the records",
+    here: "the records are computed from balances, as deployed. The genesis export also lists them",
   },
   dexCancelledTranche: {
     subject: "fully cancelled tranche",
@@ -181,13 +181,13 @@ export const DEX_DEVIATIONS = {
   dexBel: {
     subject: "meaning of the abbreviation BEL",
     specification: '"below expected liquidity"',
-    deployed: "the deposit would cross the other side of the order book",
+    deployed: "behind enemy lines: the deposit would cross the other side of the order book",
     here: "as deployed",
   },
   dexSwapFees: {
     subject: "swap fees",
     specification: '"computed and distributed"',
-    deployed: "the tick spread stays in the pool",
+    deployed: "the fees stay in the pool as the spread between ticks",
     here: "as deployed",
   },
   dexUnknownOrderType: {
@@ -197,7 +197,7 @@ export const DEX_DEVIATIONS = {
   },
   dexJitCount: {
     subject: "storage of the per-block JIT order count",
-    deployed: "in the transient store",
-    here: "in an ordinary store entry, which is deleted at the end of the block",
+    deployed: "the count is stored in the transient store",
+    here: "the count is stored in an ordinary store entry, which is deleted at the end of the block",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

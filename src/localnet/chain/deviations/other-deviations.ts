@@ -18,21 +18,21 @@ export const ICQ_DEVIATIONS = {
   icqRefund: {
     subject: "refund of a deposit",
     specification: '"refunded", recipient not stated',
-    deployed: "goes to the sender of the removal message",
+    deployed: "the sender of the removal message receives the deposit",
     here: "as deployed",
   },
   icqTimeoutOverflow: {
     subject: "sum of height and submit timeout",
     specification: "not stated",
-    deployed: "wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
-    here: "computed without overflow, so a huge timeout never passes",
+    deployed: "the sum wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
+    here: "the sum is computed without overflow, so a query with a huge timeout never expires",
     isSwitch: true,
   },
   icqRemovalLimit: {
     subject: "`tx_query_removal_limit`",
     specification: "limits how many TX queries are removed at the end of each block",
     deployed: "limits the TX queries and the transaction hashes that each block removes; 0: no limit",
-    here: "as deployed, which also keeps the specification's limit",
+    here: "as deployed, because the deployed limit covers the specification's limit",
   },
   icqFailedProof: {
     subject: "error code for a failed KV proof",
@@ -49,13 +49,13 @@ export const ICQ_DEVIATIONS = {
     subject: "order of the checks on a KV result",
     specification: "not stated",
     deployed:
-      "first the height and the number of values (also in 9.1.3); then, for each value, proof decoding, key, path and proof verification",
+      "the chain first checks the height and the number of values (also in 9.1.3). Then, for each value, it decodes the proof, checks key and path, and verifies the proof",
     here: "as recorded",
   },
   icqEmptyProof: {
     subject: "empty list of proof operations",
     deployed: "panics (111222)",
-    here: 'fails with code 1112, "proof cannot be empty"',
+    here: 'the message fails with code 1112, "proof cannot be empty"',
   },
   icqAbsentResponse: {
     subject: "TX result without `response`",
@@ -81,18 +81,18 @@ export const ICQ_DEVIATIONS = {
   icqProofSpecs: {
     subject: "proof specs",
     deployed: "from the client state",
-    here: "the SDK's two proof specs (IAVL tree and simple Merkle tree), which every Cosmos client has",
+    here: "the SDK's two proof specs (IAVL tree and simple Merkle tree), which every Cosmos chain's light client uses",
   },
   icqRemoteRevision: {
     subject: "`revision` in LastRemoteHeight",
     specification: '"revision"',
     deployed: "always 0",
-    here: "always 0, because the deployed chain's clients rely on this value",
+    here: "always 0, as deployed, because clients rely on this value",
   },
   icqGenesisExport: {
     subject: "genesis export",
     deployed: "omits KV results, transaction hashes, removal marks and the last query id",
-    here: "complete, with additional fields for the state that the deployed chain omits",
+    here: "contains the complete state, with additional fields for the state that the deployed chain omits",
   },
   icqSourcePaths: {
     subject: "source paths in error texts",
@@ -101,8 +101,8 @@ export const ICQ_DEVIATIONS = {
   },
   icqTelemetry: {
     subject: "telemetry timer `register_interchain_query`",
-    deployed: "recorded for registrations and submissions",
-    here: "not recorded, because the local node has its own metrics",
+    deployed: "the timer is recorded for registrations and submissions",
+    here: "the timer is not recorded, because the local node has its own metrics",
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
@@ -112,7 +112,7 @@ export const TRANSFER_DEVIATIONS = {
     subject: "the packet object's `destination_port` and `destination_channel`",
     specification: "`omitted`",
     deployed: "`omitted` only in `send_packet`",
-    here: "as deployed, because the limiter must know a received packet's channel",
+    here: "as deployed, because the rate limiter needs the channel of a received packet",
   },
   transferSequence: {
     subject: "the packet object's `sequence` in `send_packet`",
@@ -151,7 +151,8 @@ export const TRANSFER_DEVIATIONS = {
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
-    deployed: "paths on a fixed list; all others fail with `'…' path is not allowed from the contract`",
+    deployed:
+      "contracts may query the paths on a fixed list; all other paths fail with `'…' path is not allowed from the contract`",
     here: "the deployed list, plus `AddressFailures` and `Failures` of `contractmanager`, and `ValidatorDelegations` of `staking`. A listed path whose module the chain lacks fails with `No route to query '…'`",
     isSwitch: true,
   },

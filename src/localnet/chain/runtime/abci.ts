@@ -5,7 +5,7 @@ import type { Interrupt } from "./gas.ts";
 
 /** Result of executing or checking one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
-  /** ABCI code; 0 means success. */
+  /** ABCI code, which is 0 on success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -55,7 +55,7 @@ export interface FinalizeBlockResult {
 export interface QueryRequest {
   readonly path: string;
   readonly data: Uint8Array;
-  /** Height of the state to read; 0 means the latest. */
+  /** Height of the state to read, or 0 for the latest height. */
   readonly height: bigint;
   readonly prove: boolean;
 }
@@ -69,19 +69,22 @@ export interface QueryResponse {
   readonly value: Uint8Array;
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
-  /** gRPC status code of a failed gRPC query; 0 for success and for other queries. The REST and gRPC servers return this code. */
+  /**
+   * gRPC status code of a failed gRPC query, or 0 for a successful query and for queries that are not gRPC queries. The REST and
+   * gRPC servers return this code.
+   */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
-/** A function that runs a transaction by calling `run` once, and may do work before and after the call. */
+/** A function that runs a transaction by calling `run` once. The function can do additional work before and after the call. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call `initChain` once on an empty state, then `finalizeBlock` and
- * `commit` for every block. Queries read the last committed state. CheckTx also sees the writes of all transactions checked since
- * the last commit.
+ * `commit` for every block. Queries read the last committed state. CheckTx also reads the writes of all transactions that were
+ * checked since the last commit.
  */
 export interface Application {
   readonly info: () => {
@@ -102,7 +105,7 @@ export interface Application {
    * transaction.
    */
   readonly commit: () => CommitChanges;
-  /** Reopens the state after the storage has been rolled back. Drops the check state and any finalized block. */
+  /** Loads the state again after the storage has been rolled back. Discards the check state and any finalized block. */
   readonly reload: () => void;
   /** Runs a query. If `interrupt` ends the query, even during a simulation, the gRPC code is DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;

@@ -10,8 +10,9 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-// Caches of recent conversions in both directions. Running a transaction converts each of its addresses about twenty times, so without the
-// caches, bech32 would take most of the transaction's time. Each entry depends only on its key, so the caches cannot change a result.
+// Caches of recent conversions in both directions. A transaction converts each of its addresses about twenty times, so without
+// these caches, most of its time would be spent on bech32. Each entry depends only on its key, so the caches cannot change a
+// result.
 const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
@@ -29,7 +30,10 @@ export type AddressErrorFacts =
 /** Thrown for a string that is not an account address on this chain. The message is the same as from the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
-/** Returns a module account's address: the first 20 bytes of its name's SHA-256 hash, in a cached array. Do not modify the array. */
+/**
+ * Returns a module account's address, i.e. the first 20 bytes of the SHA-256 hash of the module's name. Callers must not modify the
+ * cached array.
+ */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
 }
@@ -42,7 +46,7 @@ function shared(address: Uint8Array): Uint8Array {
 export function formatAddress(prefix: string, address: Uint8Array): string {
   const known = sharedTexts.get(address);
   if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;
-  // Use Latin-1 text as cache key, because mapping each byte to one character is the cheapest conversion to a unique string.
+  // Use Latin-1 text as the cache key, because mapping each byte to one character is the fastest conversion to a unique string.
   const text = cached(ofPrefix(formattedByPrefix, prefix), latin1(address), () =>
     encodeBech32(prefix, address),
   );

@@ -16,7 +16,7 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Deducts the fee from the payer's account and moves it into escrow. */
   readonly takeFee: AnteStep;
-  /** Name of the store for the transaction counter, which contracts can read; absent on chains without contracts. */
+  /** Name of the store that contains the transaction counter, which contracts can read, or undefined on chains without contracts. */
   readonly txCounterStore?: string;
   /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;
@@ -60,7 +60,10 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Bytes that a simulation assumes for a missing signature, as in the SDK (106 for an amino StdSignature with its key, plus 6). */
+/**
+ * Size that a simulation assumes for a missing signature, in bytes. As in the SDK, this is 106 bytes for an amino StdSignature with
+ * its key, plus 6 bytes.
+ */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) followed by the transaction count (4 bytes), both big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
@@ -130,7 +133,10 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/** Rejects a memo with too many bytes. Like the SDK, reads the parameters only if there is a memo, because reads cost gas. */
+/**
+ * Rejects a memo that is too long. Like the SDK, reads the parameters only if the transaction has a memo, because the read consumes
+ * gas.
+ */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
   if (length === 0) return;
@@ -151,7 +157,8 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // Read the account only to consume the same gas as the SDK, which needs its key type. On this chain, all keys have the same type.
+    // Read the account only to consume the same gas as the SDK, which needs the type of the account's key. On this chain, all keys
+    // have the same type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

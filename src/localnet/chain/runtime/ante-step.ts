@@ -5,9 +5,9 @@ import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
-  /** The module that owns the account; absent for ordinary accounts. */
+  /** The module that owns the account, or undefined for ordinary accounts. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
-  /** The account's vesting schedule and coins; absent if the account is not a vesting account. */
+  /** The account's vesting schedule and coins, or undefined if the account is not a vesting account. */
   readonly vesting?: Vesting;
 }
 
@@ -24,9 +24,9 @@ export interface AnteAccounts {
 export interface TxEnvironment {
   /** Address (20 bytes) of the block's proposer, who receives the tips. */
   readonly proposerAddress: Uint8Array;
-  /** Total gas that a block's transactions may use; 0 or less means no limit. */
+  /** Total gas that a block's transactions may use. If 0 or less, there is no limit. */
   readonly maxBlockGas: bigint;
-  /** Gas limit for simulations; undefined if only the block's limit applies. */
+  /** Gas limit for simulations. If undefined, only the block's limit applies. */
   readonly simulationGas?: bigint | undefined;
 }
 

@@ -40,9 +40,9 @@ export interface ApplicationOptions {
   readonly post: AnteStep;
   /** Returns a block's changes to the validator set. Default: none. */
   readonly validatorUpdates?: (context: Context) => readonly abci.ValidatorPower[];
-  /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
+  /** Returns the total gas that a block's transactions may use, or 0 or less if there is no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** Returns the gas limit for simulations if it is below the block's limit; undefined means the block's limit. */
+  /** Returns the gas limit for simulations. If the function returns undefined or a higher limit, the block's limit applies. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
@@ -63,7 +63,7 @@ export function createApplication(
   const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
-    // Run the upgrades in the check state too, so that checks and simulations before the next block see the added modules.
+    // Run the upgrades in the check state too, so that checks and simulations before the next block can use the added modules.
     const lastBlock = machine.lastBlock();
     const nextBlock = { ...lastBlock, height: lastBlock.height + 1n };
     runUpgrades(planned, blockContext(nextBlock, machine.checkState()));
@@ -139,7 +139,8 @@ export function createApplication(
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // Skip modules whose stores this state lacks: on import, they start from their default genesis, as in an upgrade.
+      // Skip modules whose stores do not exist in this state. When the export is imported, these modules start from their default
+      // genesis, as in an upgrade.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -149,8 +150,8 @@ export function createApplication(
 }
 
 /**
- * Merges the genesis document's validators with the modules' validators. For a validator in both lists, the document's power wins, because
- * an export contains powers set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. If a validator is in both lists, the document's power is
+ * used, because an export contains powers that were set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -188,7 +189,7 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs CheckTx. The transaction's writes stay in the check state until the next commit, so that an account can have several
+ * Runs CheckTx. The transaction's writes stay in the check state until the next commit. An account can therefore have several
  * pending transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
@@ -199,7 +200,7 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
   return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
-/** Runs a simulation on a branch of the check state, and drops the branch. */
+/** Runs a simulation on a branch of the check state, which is then discarded. */
 function runSimulation(
   tx: Uint8Array,
   machine: Machine,
@@ -227,7 +228,7 @@ function deliverGenesisTx(
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Reruns a block's transactions on a branch of the earlier state, and drops the branch. */
+/** Reruns a block's transactions on a branch of the state before the block. The branch is then discarded. */
 function rerunBlock(
   request: abci.FinalizeBlockRequest,
   machine: Machine,
@@ -235,7 +236,7 @@ function rerunBlock(
   { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The genesis state is not stored on its own, so there may be no state on which to rerun the first block.
+  // The genesis state is not stored separately from the first block's state, so the first block cannot be rerun.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
@@ -263,7 +264,7 @@ function committedView(machine: Machine, height: bigint): multiStore.StoreView |
   return height > machine.committed().height ? undefined : machine.view(height);
 }
 
-/** Holds an application's states, i.e. the committed state, the check state, the genesis state and the finalized block. */
+/** An application's states: the committed state, the check state, the genesis state and the finalized block. */
 type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
@@ -296,7 +297,10 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
         throw new Error(`block ${finalized.height} is finalized and not committed`);
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
-    /** Returns a branch of the empty state for genesis, on top of which the first block will run. Throws if a height is committed. */
+    /**
+     * Returns a branch of the empty state for the genesis. The first block will run on top of this branch. Throws if a height has
+     * already been committed.
+     */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = multiStore.createMultiStore({ ...options, initialHeight: record.height + 1n });
@@ -305,7 +309,7 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
       checkState = genesis.branch();
       return genesis;
     },
-    /** Writes a block's branch to the trees as the next height, which queries see only after `commit`. */
+    /** Writes a block's branch to the trees as the next height. Queries cannot read this height until `commit` is called. */
     finalize: (block: Branch): multiStore.CommitChanges => {
       block.write();
       genesis = undefined;
@@ -333,8 +337,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch of the genesis state. Writing the branch also writes the genesis state to the trees, because
- * InitChain commits nothing: the genesis state becomes part of the first height.
+ * Creates the first block's branch of the genesis state. When the branch is written, the genesis state is also written to the
+ * trees. InitChain commits nothing, so the genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

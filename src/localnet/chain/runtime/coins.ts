@@ -36,7 +36,7 @@ export function formatCoin(coin: Coin): string {
   return `${coin.amount}${coin.denom}`;
 }
 
-/** Formats coins as "1uatom,5000untrn", or as "" if there are none. */
+/** Formats coins as "1uatom,5000untrn". An empty list becomes an empty string. */
 export function formatCoins(coins: readonly Coin[]): string {
   const [first] = coins;
   return first !== undefined && coins.length === 1 ? formatCoin(first) : coins.map(formatCoin).join(",");
@@ -60,7 +60,7 @@ export function arePositive(coins: readonly Coin[]): boolean {
   return coins.length > 0 && areValidCoins(coins);
 }
 
-/** Returns the amount in one denomination, or 0 if there is none. */
+/** Returns the amount of one denomination, or 0 if the list does not contain the denomination. */
 export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
 }

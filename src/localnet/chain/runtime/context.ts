@@ -7,19 +7,19 @@ import type { JsonValue } from "../../../platform/base/json.ts";
 /** Purpose for which a transaction runs. `simulate` skips signature verification and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
-/** Everything that a handler, hook or query can read or change: the block, the stores, a gas meter and the events. */
+/** The environment of a handler, hook or query: the block, the stores, a gas meter and the events. */
 export interface Context {
   readonly chainId: string;
   readonly height: bigint;
-  /** Block time, in nanoseconds since the Unix epoch, which is the only clock for chain code. */
+  /** Block time, in nanoseconds since the Unix epoch. Chain code must not use any other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
   /** Selects the behaviour wherever the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
   /**
-   * Throws if a simulation or query has taken too long. Consuming gas calls `interrupt`; long work that consumes no gas must call
-   * it too.
+   * Throws if a simulation or query has taken too long. `interrupt` is called whenever gas is consumed. Long work that consumes no
+   * gas must call `interrupt` itself.
    */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store by name. Throws a plain error (a bug) if no module registered the name. */
@@ -54,8 +54,8 @@ interface ExecutionScope {
 
 /** Creates a context in which every store access consumes gas from the context's meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A list is faster
-  // to create than a map, and a context opens few stores.
+  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A context opens
+  // only a few stores, so a list is used, which is faster to create than a map.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -91,8 +91,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * The error that `dryRun` throws and catches to drop its branch. The error object is shared, because creating an error with a stack
- * trace would take a quarter of a contract query's time.
+ * The error that `dryRun` throws and catches to discard its branch. All calls share one error object, because the creation of a
+ * stack trace would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
@@ -110,10 +110,7 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/**
- * Returns a context that appends events to the given list. Branches of the context append their events once their work has
- * succeeded.
- */
+/** Returns a context that appends events to the given list. A branch of the context appends its events after its work has succeeded. */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -144,7 +141,7 @@ export interface ChainEvent {
   readonly attributes: readonly EventAttribute[];
 }
 
-/** Creates an event attribute that nodes index, so that clients can search for the attribute. */
+/** Creates an event attribute that is indexed by nodes, so that clients can search for it. */
 export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
@@ -229,7 +226,7 @@ export interface BlockInput {
 /** Runs a genesis transaction (an encoded `Tx`) without a fee or a gas limit. Keeps the transaction's writes if it succeeds (code 0). */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
-/** Names and prefixes that distinguish this chain from others, passed to its modules. */
+/** Names and prefixes of the chain, which are passed to its modules. */
 export interface ChainNames {
   /** First segment of the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;

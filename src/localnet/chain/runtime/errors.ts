@@ -1,6 +1,9 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps, which cannot be parsed from the error's text, because a wrap may contain a colon itself. */
+/**
+ * An error's description and wraps. The description and wraps cannot be parsed from the error's text, because a wrap can contain
+ * colons.
+ */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -46,8 +49,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. Only code that recovers
- * from panics in Go may catch a panic, i.e. the transaction runner and callers with their own gas meter.
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch this error. A panic may be
+ * caught only where Go recovers from panics, i.e. in the transaction runner and in callers with a separate gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -108,7 +111,7 @@ export const ErrInvalidGasLimit = sdkError(41, "invalid gas limit");
 /** The error that baseapp reports after recovering from a panic, as registered by cosmossdk.io/errors. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
-/** Creates a Go panic other than out of gas, with the text that baseapp prints before the stack. */
+/** Creates the error for a Go panic other than out of gas, with the text that baseapp prints before the stack trace. */
 export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
@@ -120,7 +123,10 @@ export const ErrInvalidSigner = registerError(
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work`. If `work` throws a `ModuleError`, wraps it (Go's `errorsmod.Wrap`) or converts it. Panics pass through unchanged. */
+/**
+ * Runs `work`. If `work` throws a `ModuleError`, wraps the error (like Go's `errorsmod.Wrap`) or converts it. Panics are rethrown
+ * unchanged.
+ */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
@@ -130,7 +136,7 @@ export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleErro
   }
 }
 
-/** Runs `parse`, which must not consume gas. If `parse` throws an error, passes the error's message to `fail` and throws the result. */
+/** Runs `parse`, which must not consume gas. If `parse` throws, passes the error's message to `fail` and throws the returned error. */
 export function orThrow<T>(parse: () => T, fail: (reason: string) => Error): T {
   try {
     return parse();

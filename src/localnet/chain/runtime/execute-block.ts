@@ -32,14 +32,17 @@ export interface BlockRules {
   readonly end: readonly EndHook[];
   /** Returns the block's changes to the validator set, after all end hooks have run. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
-  /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
+  /** Returns the total gas that a block's transactions may use, or 0 or less if there is no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
 }
 
 /** Result of executing a block, without the app hash, which is computed later. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Executes a block that consensus has decided. A failed transaction yields a result; any other exception is a bug and stops the chain. */
+/**
+ * Executes a block that consensus has decided. A failed transaction does not fail the block. Any other exception is a bug and stops
+ * the chain.
+ */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -70,7 +73,10 @@ export function blockContext(
   return createContext(block, { mode: "deliver", gas: createGasMeter(), branch, emit });
 }
 
-/** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
+/**
+ * Returns a function that, like baseapp's `beginBlock` and `endBlock`, adds the attribute `mode` to each event and appends the
+ * event to `events`.
+ */
 function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
   return ({ type, attributes }) => {
     events.push({ type, attributes: [...attributes, attribute("mode", mode)] });

@@ -5,11 +5,11 @@ import type { TxRules } from "./tx-runner.ts";
 /** Kind of work that a span covers, i.e. a transaction step, a message, a contract call, a query, or an entry point of WebAssembly code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Records which work consumes how much gas, without changing any result. */
+/** Records how much gas each part of a transaction consumes, without changing any result. */
 export interface GasTracer {
   /** Returns the trace for the next call of a WebAssembly contract, or undefined if the call is not traced. */
   readonly call: () => StartTrace | undefined;
-  /** Runs `work` in a span, so that the gas it consumes is recorded under the name. `name` is called only while tracing. */
+  /** Runs `work` in a span, so that the gas consumed by `work` is recorded under the span's name. `name` is called only while tracing. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -46,7 +46,7 @@ export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   };
 }
 
-/** Returns a module that traces all its messages and queries as spans, no matter whether a transaction or a contract sent them. */
+/** Returns a module whose messages and queries are traced as spans, whether they were sent by a transaction or by a contract. */
 export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
   return {
     ...module,

@@ -2,7 +2,7 @@ import type { Entry, KVStore } from "../store/cache-store.ts";
 import { ChainPanic } from "./errors.ts";
 
 export interface GasMeter {
-  /** The gas limit; undefined means no limit. */
+  /** The gas limit. If undefined, there is no limit. */
   readonly limit: bigint | undefined;
   /** Returns the gas consumed so far. After an out-of-gas error, this is more than `limit`, because the failed consumption is included. */
   readonly used: () => bigint;
@@ -11,9 +11,9 @@ export interface GasMeter {
    * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Like `consume`, but takes a number instead of a slower bigint, because every store access calls this method. */
+  /** Like `consume`, but takes a number, which is faster than a bigint, because every store access calls this method. */
   readonly charge: (amount: number, location: string) => void;
-  /** Called for each consumption; present only while a transaction is profiled. */
+  /** Called for each consumption of gas. Set only while a transaction is profiled. */
   readonly observer?: GasObserver;
 }
 
@@ -21,7 +21,7 @@ export type GasObserver = (amount: bigint, location: string) => void;
 
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
-  // Sum of the amounts passed to `charge`, which stays below 2^53, so that a number is exact.
+  // Sum of the amounts passed to `charge`. The sum stays below 2^53, so a number is exact.
   let charged = 0;
   let chargeable = chargeableGas(limit, consumed);
   const used = (): bigint => consumed + BigInt(charged);
@@ -43,7 +43,7 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates a separate meter with its own limit. The caller must later charge the gas used to the outer meter. */
+/** Creates a separate meter with a limit. Afterwards, the caller must charge the used gas to the outer meter. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
@@ -86,7 +86,10 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/** Charges for reading an entry from a store that exists only on the deployed chain. For an absent value, `valueBytes` is 0. */
+/**
+ * Charges the gas for reading an entry from a store that exists only on the deployed chain. If the entry does not exist,
+ * `valueBytes` is 0.
+ */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
@@ -113,7 +116,7 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// This is a class, because every transaction creates several gas stores, and a closure per method would be slower.
+// The gas store is a class, because every transaction creates several gas stores, and a closure per method would be slower.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -124,7 +127,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // The charge per byte follows the read, because only the read reveals the value's size.
+    // The gas per byte is charged after the read, because the value's size is unknown before the read.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
@@ -157,8 +160,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the current entry before each step,
- * so that the first entry is charged twice. An empty range costs one flat charge.
+ * Iterates like `gasIterator`, which charges for the first entry when the iterator is created, and for the current entry before
+ * each step. The first entry is therefore charged twice. An empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();
@@ -187,7 +190,7 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
 
 /**
  * Throws {@link InterruptedError} if a simulation, query or other work outside a block has taken too long. The node passes this
- * function to simulations and queries but never to a block, because chain code has no clock.
+ * function to simulations and queries. Blocks are never interrupted, because their result must not depend on a clock.
  */
 export type Interrupt = () => void;
 

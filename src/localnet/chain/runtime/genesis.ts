@@ -49,7 +49,7 @@ export function genesisSchema<T>(module: string, typeName: string, type: Message
 }
 
 /**
- * Wraps a module's genesis state so that it can be read member by member. An absent state is treated as an empty object. The
+ * Wraps a module's genesis state so that it can be read member by member. A missing state is treated as an empty object. The
  * returned field's methods throw `GenesisError` for values of the wrong type.
  */
 export function genesisField(module: string, genesis: JsonValue | undefined): JsonField {
@@ -61,8 +61,8 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. Checks the JSON, because an absent
- * non-nullable message decodes to a message with zero fields.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks the message. Checks the JSON, because a
+ * missing non-nullable message is decoded to a message with zero values.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
@@ -94,10 +94,10 @@ export function checkModuleNames(appState: JsonObject, modules: readonly string[
 /** Converts messages of one type from and to JSON, for modules that read their genesis state member by member. */
 interface GenesisPart<T> {
   readonly print: (message: T) => JsonValue;
-  /** Throws `GenesisError` if the field is invalid or absent. */
+  /** Throws `GenesisError` if the field is invalid or missing. */
   readonly read: (field: JsonField) => T;
   readonly readOptional: (field: JsonField) => T | undefined;
-  /** Reads a list of messages, and treats an absent list as empty. */
+  /** Reads a list of messages. A missing list is treated as empty. */
   readonly readList: (field: JsonField) => readonly T[];
 }
 

@@ -71,7 +71,7 @@ export function queryHandlers(
 interface MessageMethod {
   readonly typeUrl: string;
   readonly request: { decode(bytes: Uint8Array): unknown };
-  /** Absent if the response has no fields. */
+  /** Codec of the response, or undefined if the response has no fields. */
   readonly response?: WireType<unknown>;
   signers(this: void, message: unknown): readonly string[];
 }

@@ -141,7 +141,10 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/** Returns the exclusive upper bound of a reverse page that includes `start`: the second key at or after `start`, or `end` if none. */
+/**
+ * Returns the exclusive upper bound of a reverse page that includes `start`. The bound is the second key at or after `start`, or
+ * `end` if there is no such key.
+ */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

@@ -32,7 +32,7 @@ export interface UpdateOptions<T> {
   readonly signerError: (words: string) => ModuleError;
   /** Parameters that the update stores if the message contains none. Default: `unset`. */
   readonly absent?: T;
-  /** Checks the message's content; runs before the check that the authority signed it. */
+  /** Checks the message's content. This check runs before the check that the authority signed the message. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
 }
 

@@ -30,7 +30,7 @@ export interface QueryState {
   /** Query handlers by gRPC path, such as `/cosmos.bank.v1beta1.Query/Balance`. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** Called while a query consumes gas; throws if the query has taken too long. */
+  /** Called while a query consumes gas. Throws if the query has taken too long. */
   readonly interrupt?: Interrupt | undefined;
   /** View of the stores at the latest committed height. */
   readonly latest: StoreView;

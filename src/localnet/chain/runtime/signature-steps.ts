@@ -50,7 +50,7 @@ function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer):
 }
 
 function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
-  // Skip the check in a simulation, because clients simulate with an empty or placeholder key.
+  // Skip this check in a simulation, because clients simulate with an empty key or a placeholder key.
   if (context.mode === "simulate") return;
   if (equalBytes(addressOfKey(key), signer.address)) return;
   throw errors.ErrInvalidPubKey(
@@ -273,8 +273,8 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns the 20-byte account address for a public key, i.e. the RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an
- * ed25519 key's SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
+ * Returns the 20-byte account address for a public key. The address is the RIPEMD-160 of a secp256k1 key's SHA-256, or the start of
+ * an ed25519 key's SHA-256. Throws sdk/8 for other key types, and for secp256k1 keys that are not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);
@@ -299,7 +299,7 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
-// Cache of recent verifications, keyed by public key, signature and message hash, with room for a full mempool. Both CheckTx and
-// the block verify each signature, and verifying takes longer than all other work on a simple payment. Only successes are stored,
-// so the cache cannot change a result.
+// Cache of recent verifications, keyed by public key, signature and message hash, with room for a full mempool. Each signature is
+// verified in CheckTx and in the block, and a verification takes longer than all other work on a simple payment. Only successful
+// verifications are stored, so the cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);

@@ -44,8 +44,9 @@ export interface TxScope {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds, and all other writes only if
- * the messages and the post handler succeed too. Returns a failure as a result; any other exception is a bug and propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if the ante handler succeeds. Keeps all other writes
+ * only if the messages and the post handler succeed, too. A failed transaction is returned as a result. Any other exception is a
+ * bug and is rethrown.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -222,7 +223,7 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
+ * Runs the messages in order, each on a separate branch. Throws the first failure, prefixed with the message's index. An out-of-gas
  * error gets no prefix, because it is a panic in Go, which Go's message router does not wrap.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {

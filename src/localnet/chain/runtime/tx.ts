@@ -7,11 +7,11 @@ import type { MessageHandler } from "./context.ts";
 export interface TxMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Handler for the message; undefined if no module handles the message type. */
+  /** Handler for the message, or undefined if no module handles the message type. */
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction, of which only the encoding has been checked, not the fee, signatures or messages. */
+/** A decoded transaction. The transaction's encoding has been checked, but its fee, signatures and messages have not been checked. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;
@@ -101,9 +101,9 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: fields in ascending order, all with wire type 2,
- * and lengths encoded as the shortest varints. With other encodings, anyone could re-encode a signed transaction and so change
- * its hash. Checks and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows. In this encoding, fields are in ascending order,
+ * all with wire type 2, and lengths are encoded as the shortest varints. With other encodings, anyone could re-encode a signed
+ * transaction and so change its hash. Checks and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;

@@ -8,8 +8,8 @@ export interface VestingPeriod {
 }
 
 /**
- * When coins vest: evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period (`periodic`) or
- * never (`permanent`). Start times are in Unix seconds.
+ * A vesting schedule. Coins vest evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period
+ * (`periodic`) or never (`permanent`). Start times are in Unix seconds.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }
@@ -23,7 +23,7 @@ export interface Vesting {
   /** Delegated coins that were not vesting when they were delegated. */
   readonly delegatedFree: readonly Coin[];
   readonly delegatedVesting: readonly Coin[];
-  /** Time when all coins have vested, in Unix seconds; 0 for `permanent`. */
+  /** Time at which all coins have vested, in Unix seconds, or 0 for `permanent`. */
   readonly endTime: bigint;
   readonly schedule: VestingSchedule;
 }
@@ -67,7 +67,7 @@ export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   return subtract(vesting.original, vestedCoins(vesting, time));
 }
 
-/** Returns the coins that the account cannot spend at a given time: vesting coins that it has not delegated. */
+/** Returns the coins that an account cannot spend at a given time, i.e. the vesting coins that have not been delegated. */
 export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
@@ -91,8 +91,8 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated, because
- * a validator's exchange rate is rounded; the excess is ignored.
+ * Records the end of an undelegation, which returns free coins first. An undelegation can return more than was delegated, because a
+ * validator's exchange rate is rounded. The excess is ignored.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));

@@ -6,9 +6,9 @@ import { sortTexts } from "../../../platform/base/order.ts";
 /** A key in a store with its value. Do not modify the two arrays, because the store may share them. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. Stores opened by a context consume gas. */
+/** An ordered map from bytes to bytes. Keys have at least one byte. Values may be empty. Stores opened by a context consume gas. */
 export interface KVStore {
-  /** Returns a key's value, or undefined for an absent key. The caller must not modify the array. */
+  /** Returns a key's value, or undefined if the key does not exist. The caller must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
   /** Stores the key and value arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
@@ -16,8 +16,8 @@ export interface KVStore {
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that side. The
-   * iteration does not see writes made after the call.
+   * Iterates over the entries with start <= key < end in ascending order. Without `start` or `end`, the range is open on that side.
+   * Writes after the call do not affect the iteration.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range as `iterate`, but in descending order of keys. */
@@ -30,32 +30,38 @@ export interface CacheStore extends KVStore {
   readonly write: () => void;
 }
 
-/** Maximum number of changes since the last iteration for which the sorted list is updated. For more, sorting again is faster. */
+/**
+ * Maximum number of changes since the last iteration for which the sorted list is updated. With more changes, it is faster to sort
+ * the list again.
+ */
 const MAX_CHANGES = 64;
 
 /**
- * Creates an empty layer above `parent`. Each read costs one map lookup per layer, and the first iteration after many writes sorts
- * them.
+ * Creates an empty layer above `parent`. Each read needs one map lookup per layer. The first iteration after many writes sorts the
+ * writes.
  */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// This is a class, because every transaction creates several layers. Creating a closure per method could take longer than the
+// The layer is a class, because every transaction creates several layers. Creating a closure per method could take longer than the
 // transaction's reads and writes.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent store if it is a cache layer too, otherwise undefined. Layers use this field instead of KVStore's methods, so that a
-   * key is converted to text only once for all layers.
+   * The parent store if the parent is also a cache layer, otherwise undefined. Layers use this field instead of KVStore's methods,
+   * so that a key is converted to text only once for all layers.
    */
   readonly below: Layer | undefined;
   /** The store below all layers, such as an IAVL tree. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** The pending writes in key order, or undefined if unsorted. A change replaces this list, so that iterations don't see later writes. */
+  /**
+   * The pending writes in key order, or undefined if unsorted. A change replaces this list, so that later writes do not affect
+   * running iterations.
+   */
   sorted: Sorted | undefined = undefined;
-  /** How many writes have updated `sorted` since the last iteration. */
+  /** Number of writes that have updated `sorted` since the last iteration. */
   changes = 0;
 
   constructor(parent: KVStore) {
@@ -129,7 +135,7 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes to the cache layer below, in any order, because that layer sorts its own keys. */
+/** Moves writes to the cache layer below. The writes can be in any order, because the lower layer sorts its keys. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
@@ -159,7 +165,10 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** Merges pending writes into the parent's entries. Without writes, returns the parent's iterator, to save a call per entry. */
+/**
+ * Merges pending writes into the parent's entries. If there are no writes, returns the parent's iterator, which saves one call per
+ * entry.
+ */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -233,8 +242,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // This is a list because a transaction opens few stores on each branch, and creating a map would take longer. The list is
-  // sorted so that every node writes in name order, no matter which store was used first.
+  // The layers are in a list, because a transaction opens few stores on each branch, and creating a map would take longer. The list
+  // is sorted so that every node writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {
@@ -292,7 +301,10 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns where `text` is, or where to insert it: in the last short list whose first key is not greater than `text`. */
+/**
+ * Returns the position of `text`, or the position at which to insert it. The position is in the last short list whose first key is
+ * not greater than `text`.
+ */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
@@ -311,10 +323,13 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** A function that returns the next pending write in a range on each call, and undefined after the last one. */
+/** A function that returns the next pending write in a range on each call, and undefined after the last write. */
 type PendingRange = () => Pending | undefined;
 
-/** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */
+/**
+ * Returns the writes from `start` (inclusive) to `end` (exclusive), in ascending (1) or descending order. Returns undefined if the
+ * range contains no writes.
+ */
 export function pendingBetween(
   sorted: Sorted,
   { start, end }: { readonly start: KeyText | undefined; readonly end: KeyText | undefined },

@@ -18,7 +18,7 @@ import type { KVStore } from "./cache-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder that writes `prefix` before each value. Present only if this is faster than concatenating. */
+  /** Returns an encoder that writes `prefix` before each value. Defined only if such an encoder is faster than concatenating. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
@@ -63,7 +63,7 @@ export const addressCodec: Codec<Uint8Array> = {
   decode: (bytes) => bytes.slice(1),
 };
 
-/** Encodes integers of any size as decimal text, as the SDK stores `math.Int`. */
+/** Encodes integers of any size as decimal text, like the SDK encodes a stored `math.Int`. */
 export const integerCodec: Codec<bigint> = {
   encode: (value) => utf8(value.toString()),
   decode: (bytes) => BigInt(latin1(bytes)),
@@ -91,11 +91,11 @@ export function mappedCodec<Stored, T>(
 }
 
 /**
- * Wraps a codec so that each stored array is decoded only once. Use this codec for small values that every transaction reads,
- * such as parameters. The decoded value is shared and frozen, but only at its top level.
+ * Wraps a codec so that each stored array is decoded only once. Use this codec for small values that every transaction reads, such
+ * as parameters. The decoded value is shared and frozen, but only at its top level.
  *
  * The cache is keyed by the array's identity, because a store returns the same array until the value is written again. If a store
- * returned copies, the cache would have no effect, but decoded values would still be correct.
+ * returned copies, the cache would have no effect, but the decoded values would still be correct.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   return {
@@ -143,7 +143,7 @@ export interface RequiredItem<T> {
   readonly set: (scope: StoreScope, value: T) => void;
 }
 
-/** Declares a value under a fixed key that exists from genesis on. Before genesis, `get` throws a plain error (a bug). */
+/** Declares a value under a fixed key that is always stored after genesis. Before genesis, `get` throws a plain error (a bug). */
 export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
   const { get, set } = createItem(store, key, codec);
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
@@ -169,7 +169,7 @@ export interface StoredSequence {
   readonly set: (scope: StoreScope, next: bigint) => void;
 }
 
-/** Declares a counter under a fixed key. The key is absent until the first number, `first`, is assigned. */
+/** Declares a counter under a fixed key. The key does not exist until the first number (`first`) is assigned. */
 export function createSequence(store: string, key: Uint8Array, first: bigint): StoredSequence {
   const { get: next, set } = createItemOr(store, key, uint64Codec, first);
   const take = (scope: StoreScope): bigint => {

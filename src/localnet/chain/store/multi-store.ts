@@ -21,7 +21,7 @@ export interface MultiStoreOptions {
   readonly keepRecent: number;
   /** Height of the first commit to an empty state. */
   readonly initialHeight: bigint;
-  /** Storage from which to load the saved state; if absent, the state starts empty. */
+  /** Storage from which the saved state is loaded. Without storage, the state is empty at first. */
   readonly storage?: StateStorage;
 }
 
@@ -31,7 +31,10 @@ export interface StoreView {
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns ICS-23 operators that prove the key in its tree and the tree in the app hash; none at height 0 or for an absent store. */
+  /**
+   * Returns ICS-23 operators that prove the key in its tree and the tree in the app hash. Returns an empty list at height 0 and for
+   * a store that does not exist.
+   */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
@@ -53,7 +56,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   const saved = readSavedHeights(options);
   // Sort by name, because every commit visits the trees in this order and must write in the same order on every node.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
-  // A saved height may have fewer stores than the program, because upgrades add stores. New commits include all stores.
+  // A saved height can have fewer stores than the program, because upgrades add stores. New commits include all stores.
   const savedStores = new Map(
     saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
   );
@@ -152,8 +155,8 @@ function commitTrees(
 }
 
 /**
- * Creates the view of all stores at a height. `stores` lists the stores that exist at the height; undefined means all. Stores that
- * do not exist at the height read as empty.
+ * Creates the view of all stores at a height. `stores` lists the stores that exist at the height. If undefined, all stores exist. A
+ * store that does not exist at the height is treated as empty.
  */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
@@ -244,7 +247,7 @@ export interface CommitChanges {
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable, so that the node can delete their roots. */
   readonly expired?: readonly bigint[];
-  /** Root node ids of all stores at this height; `rootId` is undefined for an empty tree. */
+  /** Root node ids of all stores at this height. For an empty tree, `rootId` is undefined. */
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }
 

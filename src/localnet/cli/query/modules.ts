@@ -34,8 +34,8 @@ const TRACE = "PATH path, DENOM base_denom";
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
 /**
- * `relaywatch query MODULE`, for modules whose queries need no code of their own. Command names and arguments match Cosmos SDK
- * programs.
+ * `relaywatch query MODULE`, for modules whose queries need no special code. Command names and arguments are the same as in Cosmos
+ * SDK programs.
  */
 export const MODULE_QUERIES = {
   auth: {

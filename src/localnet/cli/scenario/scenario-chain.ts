@@ -27,8 +27,8 @@ export interface ScenarioTx {
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
 /**
- * Gas limit of every scenario transaction, more than any message needs. The limit is not estimated by simulation, because scenarios
- * also send messages that must fail in a block, and a simulation would reject these messages.
+ * Gas limit of every scenario transaction, which is more than any message needs. The limit is not estimated with a simulation,
+ * because a simulation would reject messages that a scenario sends in order to fail in a block.
  */
 const GAS_LIMIT = 1_500_000n;
 

@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** Encodes MsgUpdateClient. Its field `client_message` is the header as a base64 Any, whose bytes are copied unchanged. */
+/** Encodes MsgUpdateClient. The field `client_message` is the header as a base64 Any, whose bytes are copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -59,7 +59,7 @@ function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8A
   }).finish();
 }
 
-/** Returns the newest header of the client's chain, with the validators that the client trusts, as a base64 Any. */
+/** Returns the newest header of the chain that the client tracks, with the validators that the client trusts, as a base64 Any. */
 function newestHeader(
   { clientId, node }: { readonly clientId: string; readonly node: Fields[string] },
   options: ConnectionOptions,
@@ -106,7 +106,8 @@ const CHANNEL_MESSAGES: MessageGroup = {
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // Ports other than `transfer` get an empty version, as on the deployed chain, although the counterparty then rejects the channel.
+        // As on the deployed chain, the version is empty for ports other than `transfer`, although the counterparty will reject the
+        // channel.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",

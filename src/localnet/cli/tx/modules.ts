@@ -11,7 +11,10 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Maximum file size in bytes, above any transaction that a chain accepts. Avoids reading a huge file given by mistake. */
+/**
+ * Maximum size of a result file in bytes, which is more than the size of any transaction that a chain accepts. The limit prevents
+ * the command from reading a huge file that was given by mistake.
+ */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 /** `relaywatch tx MODULE`, for modules with few messages. Command names and arguments match Cosmos SDK programs. */
@@ -207,7 +210,10 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Maximum file size in bytes, above any transaction that a chain accepts. Avoids reading a huge file given by mistake. */
+/**
+ * Maximum size of a vesting period file in bytes, which is more than the size of any transaction that a chain accepts. The limit
+ * prevents the command from reading a huge file that was given by mistake.
+ */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
 /** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */

@@ -80,7 +80,7 @@ function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Maximum size of a validator file in bytes, which avoids reading a huge file given by mistake. */
+/** Maximum size of a validator file in bytes. The limit prevents the command from reading a huge file that was given by mistake. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();

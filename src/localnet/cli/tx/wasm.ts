@@ -141,7 +141,7 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   );
 }
 
-/** Requires either `--admin` or `--no-admin`, as wasmd does, because a contract without an admin can never be migrated. */
+/** Like wasmd, requires either `--admin` or `--no-admin`, because a contract without an admin can never be migrated. */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
   throw new CliError(EXIT.usage, "specify --admin ADDRESS (who may migrate the contract) or --no-admin");
@@ -167,7 +167,10 @@ function messageWords(description: string) {
   return { msg: [`<json> ${description}`, parseJsonText] } as const;
 }
 
-/** Encodes a message with its contract JSON exactly as the user wrote it. Proto JSON would lose spaces and digits of long numbers. */
+/**
+ * Encodes a message whose contract JSON stays exactly as the user wrote it. With proto JSON, spaces and digits of long numbers
+ * would be lost.
+ */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,
   type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },

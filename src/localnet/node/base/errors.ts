@@ -11,7 +11,8 @@ export class MempoolError extends CodedError<MempoolErrorFacts> {}
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
 /**
- * Checks a page number, where the first page is 1, also for an empty list. Throws {@link PageError} with the same message as CometBFT.
+ * Checks a page number. The first page is page 1, and an empty list has one page. Throws {@link PageError} with the same message as
+ * CometBFT.
  */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));

@@ -10,7 +10,7 @@ import { NodeError } from "./errors.ts";
 export interface ConsensusParams {
   /** Maximum size of an encoded block, in bytes. */
   readonly maxBytes: bigint;
-  /** Maximum gas per block; -1 means no limit. */
+  /** Maximum gas per block, or -1 if there is no limit. */
   readonly maxGas: bigint;
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
@@ -19,7 +19,7 @@ export interface ConsensusParams {
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** Default parameters of a local chain, as on the real network, except that vote extensions are disabled. */
+/** Default parameters of a local chain. The parameters are the same as on the real network, except that vote extensions are disabled. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -47,7 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the output of {@link consensusParamsToJson}. Throws an error that names the field if a parameter is absent or invalid. */
+/** Parses the output of {@link consensusParamsToJson}. If a parameter is missing or invalid, throws an error that names the field. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -78,7 +78,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile, by default `specification`. CometBFT ignores this additional field. */
+  /** The chain's profile. Default: `specification`. CometBFT ignores this additional field. */
   readonly profile?: ProfileName;
 }
 
@@ -104,7 +104,10 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a genesis document as JSON. A restarting node compares these bytes with the stored ones, so `appState`'s field order matters. */
+/**
+ * Encodes a genesis document as JSON. A restarted node compares these bytes with the stored bytes, so the order of the fields in
+ * `appState` matters.
+ */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
@@ -160,7 +163,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** Returns the application state, which must be an object. Each module validates its own state later, when it reads the genesis. */
+/** Returns the application state, which must be an object. Each module validates its state later, when it reads the genesis. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -177,7 +180,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only that the value is an object. The object's fields are JSON values, because documents come from JSON or typed code. */
+/** Returns whether the value is an object. The object's fields need no check, because genesis documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

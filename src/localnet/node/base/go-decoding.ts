@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Returns true if the text from index `at` on is exactly the base64 padding required at this index. */
+/** Returns true if the text that starts at index `at` is exactly the base64 padding required at this index. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");

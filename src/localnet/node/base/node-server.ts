@@ -21,7 +21,10 @@ export interface ServerAddress {
   /** Port to listen on. If 0, the operating system chooses a free port. */
   readonly port: number;
   readonly portOption: string;
-  /** Hosts and web pages that may use the server. The gRPC server ignores this field, because browsers can't use unencrypted HTTP/2. */
+  /**
+   * Hosts and web pages that may use the server. The gRPC server ignores this field, because browsers do not support unencrypted
+   * HTTP/2.
+   */
   readonly access?: HttpAccess;
 }
 
@@ -37,7 +40,7 @@ export interface NodeServer {
 export const NODE_HTTP_LIMITS: HttpLimits = {
   // Allow more than the 1 MB that CometBFT and the SDK allow, because a 1 MB transaction is larger in base64.
   maxBodyBytes: 4_000_000,
-  // Allow more than CometBFT's 900 (`max_open_connections`), because on this node WebSockets alone may use 900 connections.
+  // Allow more connections than CometBFT (`max_open_connections`, 900), because on this node, WebSockets alone can use 900 connections.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
   // Use CometBFT's default read timeout.

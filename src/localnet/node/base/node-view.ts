@@ -24,7 +24,7 @@ export interface StoredResults {
   readonly appHash: Uint8Array;
 }
 
-/** An executed transaction. `hash` is the SHA-256 hash of `tx`; `index` is the transaction's position in the block. */
+/** An executed transaction. `hash` is the SHA-256 hash of `tx`, and `index` is the transaction's position in the block. */
 export interface StoredTx {
   readonly hash: Uint8Array;
   readonly height: bigint;
@@ -48,7 +48,7 @@ export interface SearchPage<T> {
   readonly total: number;
 }
 
-/** The chain's and node's identity, and the latest block's height, time and hashes. */
+/** The identity of the chain and the node, and the latest block's height, time and hashes. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
@@ -73,8 +73,8 @@ export interface BroadcastResult {
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * Access to a chain for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined if
- * the height or hash is unknown. Returned objects are shared and must not be modified.
+ * A node's interface for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined for
+ * an unknown height or hash. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
@@ -88,16 +88,19 @@ export interface NodeView {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Returns the commit for a block: from the next block or, for the latest block, from the votes. */
+  /** Returns the commit for a block. The commit is read from the next block or, for the latest block, from the validators' votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validator set of a height, at most one above the latest block, with proposer and priorities. */
+  /**
+   * Returns a height's validator set with the proposer and the priorities. The height can be at most one above the latest block's
+   * height.
+   */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
   /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
   /** Searches blocks. Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
-  /** Adds a transaction to the mempool. Throws `MempoolError` for a duplicate or too large transaction, or if the mempool is full. */
+  /** Adds a transaction to the mempool. Throws `MempoolError` if the transaction is a duplicate or too large, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
@@ -112,14 +115,14 @@ export interface NodeView {
 }
 
 /**
- * Returns a node id in CometBFT's format (40 hex digits). The id is a hash of chain id and moniker, because a node without peers needs no
- * key.
+ * Returns a node id in CometBFT's format (40 hex digits). The id is a hash of the chain id and the moniker, because a node without
+ * peers needs no node key.
  */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
 
-/** CometBFT release whose RPC this node implements, and from which clients derive the protocol version. */
+/** CometBFT release whose RPC this node implements. Clients derive the protocol version from this release. */
 export const COMET_VERSION = "0.38.17";
 
 /** P2P channel ids that CometBFT advertises, each of which is one byte in hex. */

@@ -12,12 +12,12 @@ export class BusyError extends Error {
 /** Response header that tells a client to retry after a {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** Function that a queued request runs. A long call may await only `pause`. No other queued request runs during a pause. */
+/** Function that a queued request runs. A long call may only await `pause`. No other queued request runs during a pause. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** Limits the size of responses that clients have not read yet. A request starts once the budget has capacity for its response. */
+  /** Limits the total size of responses that clients have not read yet. A request starts when the budget has capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
@@ -38,11 +38,14 @@ const MAX_WAIT_MS = 5_000;
 const MAX_CAPACITY_WAIT_MS = 2_000;
 /** The queue is overloaded while its oldest request has waited longer than this time. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum time that the queue works without a pause. The limit is short because making a block takes several event loop turns. */
+/**
+ * Maximum time that the queue works without a pause. The limit is short, because the node needs several event loop turns to make a
+ * block.
+ */
 const SLICE_MS = 10;
 /**
- * After a call that takes at least this long, the queue rests for the same time, even if it is not overloaded. Without a pause, new clients
- * could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
+ * After a call that takes at least this long, the queue rests for the same time, even if it is not overloaded. Without this rest,
+ * new clients could not connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -60,9 +63,10 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An overloaded queue, or a queue that has
- * run a long call, rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs the newest
- * request first, because long-waiting clients have caused the overload or given up.
+ * Creates a queue that yields to the event loop after every 10 ms of work, or after a longer call. An overloaded queue, or a queue
+ * that has run a long call, rests for as long as it has worked. Requests therefore use at most half of the time. An overloaded
+ * queue runs the newest request first, because clients that have waited for a long time probably caused the overload or have given
+ * up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -88,7 +92,7 @@ export function createWorkQueue(
   };
   const runAll = async (): Promise<void> => {
     isRunning = true;
-    // Start a new slice, because the queue has been idle since the last request.
+    // Start a new time slice, because the queue has been idle since the last request.
     sliceStartMs = deps.monotonicMs();
     for (let next = take(); next !== undefined; next = take()) await next.start();
     isRunning = false;

@@ -23,7 +23,7 @@ export interface ChainState {
   readonly lastValidators: comet.ValidatorSet;
   /** The validator set that signs the next block. */
   readonly validators: comet.ValidatorSet;
-  /** The validator set that signs the block two heights above the last block. */
+  /** The validator set that signs the block after the next block. */
   readonly nextValidators: comet.ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
@@ -50,7 +50,8 @@ function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): C
   // As in CometBFT's handshake, validators from InitChain replace the validators in the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
-  // If the node stopped before its first block, only initialize the application again, which has not saved any state yet.
+  // If a node stopped before its first block, the genesis document is already stored, but the application has not saved any state.
+  // In this case, only the application is initialized again.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -108,8 +109,8 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * A validator set is stored when it changes, and at every 64th height. For any other height, reads rotate the last stored set fewer than 64
- * times.
+ * A validator set is stored when it changes, and at every 64th height. For any other height, the set is computed by rotating the
+ * last stored set fewer than 64 times.
  */
 const STORE_EVERY = 64n;
 
@@ -123,8 +124,8 @@ export function setsToKeep(
 }
 
 /**
- * Returns a height's validator set with proposer and priorities, after at most 64 rotations of a stored set, or undefined for a
- * height below the first stored set.
+ * Returns a height's validator set with the proposer and the priorities. The set is computed from a stored set with at most 64
+ * rotations. Returns undefined for a height below the first stored set.
  */
 export function validatorsAt(store: BlockStore, height: bigint): comet.ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);

@@ -21,10 +21,10 @@ export interface ProducedBlock {
   readonly executionMs: number;
 }
 
-/** Makes blocks one at a time, and keeps the chain state after the last block. */
+/** Makes blocks one after another, and stores the chain state after the last block. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** Generator that makes a block in steps. Each call to `next` runs one step, and the last step returns the block. */
+/** A generator that makes a block in steps. Each call of `next` runs one step. The last step returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -33,13 +33,16 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction with the last block's votes, with which each block starts while vote extensions are enabled. */
+  /**
+   * Returns a transaction that contains the votes on the last block. While vote extensions are enabled, each block starts with such
+   * a transaction.
+   */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
 }
 
-// Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
+// Upper bounds for the size of a block's parts other than transactions, as in CometBFT's `MaxDataBytes`.
 /** Bytes per block: the sum of CometBFT's MaxOverheadForBlock (11), MaxHeaderBytes (626) and MaxCommitOverheadBytes (94). */
 const BLOCK_OVERHEAD = 731n;
 /** Bytes per validator in the last commit: MaxCommitSigBytes (109) in CometBFT, plus 2 for the protobuf tag and length. */
@@ -50,20 +53,20 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Call `decide` outside the try block, because its error `no-quorum` changes no state and a later attempt may succeed.
+    // Call `decide` outside the try block, because the error `no-quorum` changes no state and a later attempt can succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // Update the state only now that the block is on disk, because queries can read blocks up to `state().height`.
+      // Update the state only after the block is on disk, because queries can read blocks up to `state().height`.
       state = produced.state;
-      // Recheck pending transactions last, because CheckTx must see the committed state.
+      // Recheck pending transactions last, because CheckTx must read the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // Make no more blocks, because they would differ from the chain that a restart loads: the application may be ahead of the
-      // disk, and ABCI cannot undo a block.
+      // Make no more blocks after an error. The application may be ahead of the disk, and ABCI cannot undo a block, so later blocks
+      // would differ from the chain that a restarted node loads.
       failure = { error };
       throw error;
     }
@@ -79,15 +82,18 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps: the first proposes, signs and executes the block; the second commits and writes the block in
-     * one durable transaction. Between the two steps, `state` and queries still show the previous block. The caller must finish a
-     * block before starting another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block. The second step commits the block
+     * and writes it in one durable transaction. Between the two steps, `state` and queries still show the previous block. The
+     * caller must finish a block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same error, and
-     * the node must stop. After a restart, the node continues from the last block on disk.
+     * Throws `NodeError` `no-quorum` before changing any state. After any error except `no-quorum`, later calls throw the same
+     * error, and the node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
-    /** Continues from an earlier state, to which the caller has reverted the store and application while no block is open. */
+    /**
+     * Continues from an earlier state. The caller must have reverted the store and the application to this state while no block is
+     * open.
+     */
     goBack,
   };
 }
@@ -155,7 +161,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/** Omits removals of validators that the control API has already removed, because CometBFT rejects a second removal. */
+/** Drops the removal of validators that the control API has already removed, because CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -164,7 +170,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/** Merges scheduled validator updates with the application's. For a validator in both lists, the scheduled update takes precedence. */
+/** Merges scheduled validator updates with the application's. If both lists contain a validator, the scheduled update takes precedence. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],
@@ -173,8 +179,9 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Updates from block H change the set for H + 2, because H's header already commits to the set for
- * H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all other validators' priorities.
+ * Returns the state after a block. Updates from block H change the set for H + 2, because the header of block H already contains
+ * the hash of the set for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises all other
+ * validators' priorities.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

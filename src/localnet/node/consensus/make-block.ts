@@ -23,7 +23,7 @@ const MIN_VOTE_DELAY_NS = 1_000_000n;
 /** Time between consecutive votes in a commit, because real validators do not vote in the same nanosecond. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** The next block's transactions and other contents that do not follow from the chain state. */
+/** The parts of the next block that do not follow from the chain state, such as its transactions. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -31,7 +31,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/** Builds the block after `state`, with all hashes of CometBFT 0.38 and the BFT time from the last commit. */
+/** Builds the next block after `state`, with all hashes as in CometBFT 0.38 and with the BFT time from the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -146,9 +146,9 @@ interface Turn {
 }
 
 /**
- * Round limit that prevents an endless loop. Each absent validator delays a present validator's turn by a few rounds at most, because
- * priorities span at most twice the total power. Absent validators have less than a third of the total power, so each round lowers an
- * absent proposer's priority by more than two thirds of the total.
+ * Round limit that prevents an endless loop. Each absent validator delays the turn of a present validator by a few rounds at most,
+ * because priorities span at most twice the total power. Absent validators have less than a third of the total power, so each round
+ * lowers an absent proposer's priority by more than two thirds of the total power.
  */
 const MAX_ROUNDS = 10_000;
 
@@ -166,7 +166,7 @@ export function chooseProposer(
       `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
-  // Rotate a copy for each round, as CometBFT does, so that the next height starts from round 0's set.
+  // Like CometBFT, rotate a copy for each round, so that the next height starts from the set of round 0.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {

@@ -11,7 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, except that the maximum total size is 64 MiB instead of 1 GiB, to suit a laptop. */
+/** CometBFT's defaults, except for the maximum total size, which is 64 MiB instead of 1 GiB so that a node can run on a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -42,7 +42,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // CheckTx returned no result, so remove the hash from the cache to let clients send the transaction again.
+      // CheckTx returned no result. Remove the hash from the cache, so that clients can send the transaction again.
       cache.remove(name);
       throw error;
     }
@@ -57,7 +57,7 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // Let clients send the transaction again, because CheckTx may accept it later, e.g. after the account receives coins.
+      // Let clients send the transaction again, because CheckTx may accept it later, for example after the account has received coins.
       cache.remove(name);
       failed += 1;
     }
@@ -101,7 +101,10 @@ export function createMempool(
       bytes = 0;
       cache.clear();
     },
-    /** Returns the longest prefix of transactions within both limits, without removing them. A `maxGas` of -1 means no limit. */
+    /**
+     * Returns as many pending transactions, in order, as fit within both limits, without removing them. If `maxGas` is -1, gas is
+     * not limited.
+     */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
     txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),
@@ -114,7 +117,10 @@ export function createMempool(
   };
 }
 
-/** Returns the transactions before the first that would exceed a limit, because later transactions may depend on its sequence. */
+/**
+ * Returns the transactions before the first transaction that would exceed a limit. Later transactions are not considered, because
+ * they may depend on this transaction's sequence.
+ */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,

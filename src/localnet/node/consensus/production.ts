@@ -11,7 +11,10 @@ export type Production = ReturnType<typeof createProduction>;
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, when a validator would extend its vote, and may delay the block. Rejects only if `signal` aborts. */
+  /**
+   * Runs before each timed block, at the time when a real validator would extend its vote. May delay the block. Rejects only if
+   * `signal` aborts.
+   */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -19,8 +22,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. CometBFT's
- * `timeout_commit` similarly starts with the votes for a block and includes the block's execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` is slow. The block
+ * time is similar to CometBFT's `timeout_commit`, which starts with the votes for a block and includes the block's execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -33,7 +36,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
-        // Besides throwing to the caller, make `run` reject, because the engine makes no more blocks after this error.
+        // Throw the error to the caller, and also make `run` reject, because the engine makes no more blocks after this error.
         failure = { error };
         resumedOrFailed.wake();
       }
@@ -69,7 +72,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       const startedMs = deps.clock.monotonicMs();
       if (!halted) await produceTimed();
       const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
-      // Let a slow block delay all later blocks, instead of making a burst of blocks to catch up.
+      // A slow block delays all later blocks, so that no burst of blocks follows.
       await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
     }
   };

@@ -13,14 +13,15 @@ type IsRemoved = (blockHash: Uint8Array) => boolean;
 export type RemovedHeaders = ReturnType<typeof createRemovedHeaders>;
 
 /**
- * Rejects transactions that update a light client to a removed block of the other chain. A relayer that has not noticed a revert yet sends
- * such updates, which would be valid, because the same validators signed the block. A client updated to a removed block is ahead of its
- * chain or contradicts it, so relayers can prove no state until the chain passes the block's height.
+ * Rejects transactions that update a light client to a removed block of the other chain. A relayer that has not noticed a revert
+ * yet sends such updates. The light client would accept them, because the same validators signed the removed block. But such a
+ * client would be ahead of its chain or would contradict the chain. Relayers could then not prove any state until the chain passes
+ * the block's height.
  */
 export function createRemovedHeaders(checkTx: CheckTx) {
   let isRemoved: IsRemoved | undefined;
   return {
-    /** Sets the function that recognizes removed blocks, without which no header is rejected. */
+    /** Sets the function that recognizes removed blocks. Until it is set, no header is rejected. */
     reject: (next: IsRemoved): void => {
       isRemoved = next;
     },

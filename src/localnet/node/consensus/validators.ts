@@ -38,9 +38,9 @@ export function createValidators(
   };
   return {
     /**
-     * Schedules a new power for the validator with this 32-byte seed; 0 removes the validator. The next block contains the
-     * change, and the validator starts signing two heights later. `upcoming` is the set two heights above the last block. Throws
-     * `NodeError` `bad-validator-update` if CometBFT would reject the change.
+     * Schedules a new power for the validator with this 32-byte seed. A power of 0 removes the validator. The next block contains
+     * the change, and the validator starts signing two heights later. `upcoming` is the set two heights above the last block.
+     * Throws `NodeError` `bad-validator-update` if CometBFT would reject the change.
      */
     schedule,
     /** Returns the key for an address, or undefined if the validator is absent or its key is not on this node. */

@@ -49,7 +49,7 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths of all methods, with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names in requests and responses, by default as in the `.proto` files. */
+  /** Field numbers and names in requests and responses. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
@@ -64,7 +64,7 @@ export type ServerFactory = (router: CallRouter) => NodeServer;
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates a node's router, in which the node's methods take precedence over the application's. */
+/** Creates a node's router. The node's methods take precedence over the application's methods. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,
@@ -131,7 +131,7 @@ function callNode(
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  // Check the height for every method, because baseapp's interceptor opens the state even for methods that read no state.
+  // Check the height for every method, because baseapp's interceptor opens the state even if a method does not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {

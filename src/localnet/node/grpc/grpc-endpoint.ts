@@ -89,15 +89,15 @@ interface GrpcServerDeps {
 
 /** Maximum request size, as in the SDK. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** Maximum response size. The SDK's default of 2 GiB would let a single response fill the process's memory. */
+/** Maximum response size. With the SDK's default of 2 GiB, a single response could fill the process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
 /**
- * Creates a server for reflection and the router's unary methods, to which the caller adds connections. The server passes encoded
- * unary messages through unchanged.
+ * Creates a server for reflection and the router's unary methods. The caller passes connections to the server. The server does not
+ * decode the messages of unary methods.
  */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
@@ -190,8 +190,8 @@ const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
   /**
-   * Number of bytes received up to the last check. More bytes mean activity. The server ignores sent bytes, because it sends settings
-   * and pings to every client.
+   * Number of bytes received up to the last check. A connection is active if this number has grown. Sent bytes are ignored, because
+   * the server sends settings and pings to every client.
    */
   bytesRead: number;
 }
@@ -265,7 +265,7 @@ class CountedCall extends ServerInterceptingCall {
   override start(listener: CallListener): void {
     super.start({
       ...listener,
-      // Release all held bytes on cancellation, because a cancelled call does not run its messages' callbacks.
+      // Release all reserved bytes on cancellation, because a cancelled call does not run the callbacks of its messages.
       onCancel: () => {
         for (const release of this.#holds) release();
         this.#holds.clear();

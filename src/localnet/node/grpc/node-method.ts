@@ -9,7 +9,7 @@ export interface ServiceContext {
   readonly view: NodeView;
   /** Chain name in the type URLs of the chain's own modules, such as "neutron". */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages, by default as in the `.proto` files. */
+  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
   /** Bech32 prefix of consensus addresses, such as "neutronvalcons". */
   readonly consensusPrefix: string;
@@ -17,7 +17,7 @@ export interface ServiceContext {
   readonly rpcAddress: () => string;
 }
 
-/** A gRPC method implemented by the node, whose `handle` throws `QueryError` or `ModuleError`. */
+/** A gRPC method that the node itself implements. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
   /** Handles a call. `height` is the requested or latest height, or 0 for {@link BROADCAST_PATH}. */
@@ -35,7 +35,7 @@ export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 /** Extracts the decoded message's TypeScript type from a generated `WireType`. */
 type Message<Type> = Type extends WireType<infer T> ? T : never;
 
-/** Names of the methods in `Wire`, for which `Wire` contains the types `<Name>Request` and `<Name>Response`. */
+/** Names of the methods for which `Wire` contains the types `<Name>Request` and `<Name>Response`. */
 type MethodName<Wire> = keyof Wire extends infer Key
   ? Key extends `${infer Name}Request`
     ? Name
@@ -72,7 +72,7 @@ export function nodeMethods(
   });
 }
 
-/** Metadata key that selects a height in a request, and reports the height that was read in a response. */
+/** Metadata key for the height. In a request, it selects the height to read. In a response, it reports the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
 /** Returns the requested height or, like baseapp, 0 (latest) unless `values` has exactly one height. Throws `ModuleError` sdk/18. */

@@ -36,7 +36,7 @@ export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.S
       earliestStoreHeight: 0n,
       height,
       timestamp: nsToTimestamp(timeNs),
-      // As in the SDK, the block's header supplies the hashes: the app hash before the block, and the next validators' hash.
+      // As in the SDK, the hashes are from the block's header: the app hash before the block, and the hash of the next validators.
       appHash,
       validatorHash: nextValidatorsHash,
     };
@@ -223,7 +223,7 @@ const BUILD_DEPS = [
   },
 ];
 
-/** Returns the node's and the application's version info. Omits the Go version, and build dependencies that no client uses. */
+/** Returns the node's and the application's version info. Omits the Go version and all build dependencies that no client uses. */
 function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };

@@ -21,13 +21,13 @@ export interface ReflectionOptions {
   readonly paths: readonly string[];
   /** Chain name in the chain's own file names and symbols. */
   readonly chainName: string;
-  /** Field numbers and names in the chain's messages, by default as in the `.proto` files. */
+  /** Field numbers and names in the chain's messages. Default: as in the `.proto` files. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** Creates a reflection stream, which sends each file together with its imports, but each import only once. */
+/** Creates a reflection stream. The stream sends each file together with its imports, but sends each import only once. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -97,8 +97,8 @@ interface StreamScope {
 }
 
 /**
- * Returns the file and its direct and indirect imports, except those already sent on this stream. Like grpc-go, always includes
- * the file itself, because clients expect the requested file in the first entry.
+ * Returns the file and its direct and indirect imports. Files that were already sent on this stream are omitted. Like grpc-go,
+ * always includes the file itself, because clients expect the requested file in the first entry.
  */
 function files(
   first: FileInfo | undefined,

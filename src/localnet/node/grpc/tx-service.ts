@@ -49,7 +49,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and a page of its transactions, without the entries that are not transactions. */
+/** Returns a block and a page of its transactions. Entries of the block that are not transactions are omitted. */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -107,8 +107,8 @@ function decodeHash(hash: string): Uint8Array {
 /**
  * Returns a page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
  *
- * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit non-transaction
- * entries but count them in the total, so a page may have fewer transactions than its limit.
+ * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit entries
+ * that are not transactions, but include them in the total. A page may therefore have fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
@@ -210,7 +210,7 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Pass no message handlers, because only looking up a message's signers needs handlers.
+  // Pass no message handlers, because handlers are only needed to look up a message's signers.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }

@@ -52,7 +52,7 @@ export interface OracleOptions {
 interface OracleDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Sends requests to the sidecar, by default over HTTP. */
+  /** Sends requests to the sidecar. Default: over HTTP. */
   readonly transport?: SidecarTransport;
 }
 
@@ -64,8 +64,9 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client with a single deadline for the whole vote, i.e. for both paths and the wait for a connection. If a connection is
- * refused, the client, like a real node's, waits until the deadline, so a refused connection slows down a chain with one validator.
+ * Creates an oracle client. A vote has a single deadline, which includes both paths and the wait for a connection. Like a real
+ * node's client, this client waits until the deadline if a connection is refused. A refused connection therefore slows down a chain
+ * with one validator.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -81,9 +82,9 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only on abort: after any other error, the vote contains no prices, because a missing
-     * sidecar must not stop the chain. `signal` must remain active as long as the node runs, because reconnecting continues between
-     * votes.
+     * Requests the prices for a vote. Rejects only if `signal` aborts. After any other error, the vote contains no prices, because
+     * a missing sidecar must not stop the chain. `signal` must not abort before the node stops, because the client also reconnects
+     * between votes.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -152,9 +153,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min
- * between attempts. Because of this backoff, price requests still fail for a while after the sidecar is back, and for longer after a long
- * outage. Unlike gRPC, which varies each delay by a fifth, the delays are exact, so that rehearsals are repeatable.
+ * Creates a connection to the sidecar. After a refusal, the connection retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2
+ * min between attempts. Because of this backoff, price requests still fail for a while after the sidecar has restarted, and even
+ * longer after a long outage. gRPC varies each delay by a fifth. Here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -174,7 +175,7 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
   };
   return {
     /**
-     * Sends a request once the sidecar is connected. `requestSignal` aborts only this request; `lifeSignal` also stops
+     * Sends a request as soon as the sidecar is connected. `requestSignal` aborts only this request. `lifeSignal` also stops
      * reconnecting.
      */
     get: async (
@@ -236,7 +237,7 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** Voted prices, in percent of the sidecar's prices, while the fault `price-deviation` is on. */
+/** Voted prices while the fault `price-deviation` is on, in percent of the sidecar's prices. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
@@ -267,7 +268,7 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices for which this node's validator votes from now on. If `prices` is empty, so is the vote extension. */
+    /** Sets the prices for which this node's validator votes from now on. If `prices` is empty, the vote extension is empty. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;

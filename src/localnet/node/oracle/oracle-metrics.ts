@@ -4,7 +4,7 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node counts the response as successful, but votes for none of its prices. */
+  /** False if a price is not an integer. A real node then reports a successful response, but does not vote for any of its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker such as "btc/usd", or an empty map on failure. */
@@ -57,7 +57,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Assume that every other present validator has a price, because it has its own simulated sidecar.
+        // Assume that every other present validator has a price, because each of them has a simulated sidecar.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

@@ -234,7 +234,7 @@ export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Returns true if a subscription's query matches, i.e. if each condition holds for at least one value of its tag. As in CometBFT's
- * `Query.Matches`, separate events may satisfy separate conditions.
+ * `Query.Matches`, different events may satisfy different conditions.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));

@@ -70,9 +70,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets fields from query parameters, like `PopulateQueryParameters` in grpc-gateway 1.16. A parameter has the original or
- * lowerCamel name of its field; dots select fields of nested messages. Repeated fields take all values, and other fields only the
- * first value. Unknown names and path variables are ignored. Throws an `Error` with the gateway's message.
+ * Sets fields from query parameters, like `PopulateQueryParameters` in grpc-gateway 1.16. A parameter is named after its field, in
+ * the original or lowerCamel spelling. Dots select fields of nested messages. Repeated fields take all values, and other fields
+ * only the first value. Unknown names and path variables are ignored. Throws an `Error` with the gateway's message.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -161,7 +161,7 @@ function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
   if (syntaxError !== undefined) {
-    // If the input ends unexpectedly, the gateway's json.Decoder reports io.ErrUnexpectedEOF.
+    // If the input ends unexpectedly, the gateway's json.Decoder returns io.ErrUnexpectedEOF.
     throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
   }
   const json: unknown = JSON.parse(fromUtf8(body));
@@ -277,7 +277,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Decodes base64 in the standard or URL alphabet. Like grpc-gateway, reports the URL alphabet's error if neither fits. */
+/** Decodes base64 in the standard or URL alphabet. Like grpc-gateway, throws the error for the URL alphabet if neither alphabet fits. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);

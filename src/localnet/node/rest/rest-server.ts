@@ -53,15 +53,15 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/** Creates the node's REST handler, which, like the SDK's grpc-gateway, calls the gRPC method to which a request's path is mapped. */
+/** Creates the node's REST handler. Like the SDK's grpc-gateway, the handler calls the gRPC method to which a request's path is mapped. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // Treat an escaped slash as part of a value if a route matches this reading. The SDK's gateway instead decodes a path before splitting,
-    // so the slash in an IBC denomination splits the value, and may select another route.
+    // Treat an escaped slash as part of a value if a route matches. The SDK's gateway instead decodes a path before splitting it.
+    // There, the slash in an IBC denomination splits the value and may select another route.
     const found =
       findRoute(
         table,

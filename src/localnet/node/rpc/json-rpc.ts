@@ -25,7 +25,10 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The only RPC method that waits for a block, whose calls bypass the queue, so that their wait does not block other requests. */
+/**
+ * The only RPC method that waits for a block. Calls of this method bypass the queue, so that they do not block other requests while
+ * they wait.
+ */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,7 +39,7 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns a `CallTurn` for a call that bypasses the queue, whose `pause` therefore resolves without waiting. */
+/** Returns a `CallTurn` for a call that bypasses the queue. The turn's `pause` resolves without waiting. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
@@ -79,7 +82,7 @@ export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): str
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** Formats a JSON-RPC error response, which, as in CometBFT, has no `id` if the request's id cannot be read. */
+/** Formats a JSON-RPC error response. As in CometBFT, the response has no `id` if the request's id cannot be read. */
 export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",

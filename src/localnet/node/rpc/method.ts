@@ -32,11 +32,11 @@ export class JsonText {
 export interface CallTurn {
   /** Signal that aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Gives the node time for other work, and must be awaited at intervals by long computations. */
+  /** Gives the node time for other work. Long computations must await `pause` at intervals. */
   readonly pause: () => Promise<void>;
 }
 
-/** The decoded value of each parameter type, which JSON encodes as a decimal string (`int64`), in base64 (`bytes`) or in hex (`hex`). */
+/** The decoded value of each parameter type. In JSON, `int64` is a decimal string, `bytes` is base64, and `hex` is hex. */
 interface ParameterValues {
   readonly int64: bigint | undefined;
   readonly string: string;
@@ -53,7 +53,7 @@ type ParameterTypes = Readonly<Record<string, ParameterType>>;
 /** A decoded parameter, or undefined if the request lacks the parameter. */
 type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name, in which an absent string, boolean or byte string has Go's zero value. */
+/** Decoded parameters, keyed by name. A missing string, boolean or byte string has Go's zero value. */
 type Parameters<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]];
 };
@@ -170,7 +170,7 @@ function fromText(type: ParameterType, text: string): Parameter {
   const isBytes = type === "bytes" || type === "hex";
   if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
   if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
-  // In a URI, the quoted value of a byte parameter is plain text; in JSON, it is base64 or hex.
+  // In a URI, the quoted value of a byte parameter is plain text. In JSON, the value is base64 or hex.
   if (isBytes && text.startsWith('"') && text.endsWith('"')) {
     return utf8(readText(goJsonParse(text), "string"));
   }
@@ -197,13 +197,13 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/** Returns the page size like CometBFT's `validatePerPage`, i.e. 30 if absent or below 1, and at most 100. Never throws. */
+/** Returns the page size like CometBFT's `validatePerPage`: 30 if the parameter is missing or below 1, and at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/** Returns the requested page, by default 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
+/** Like CometBFT's `validatePage`, returns the requested page, or page 1 by default. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);
@@ -211,7 +211,8 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
 }
 
 /**
- * Returns the requested height, by default `latest`. Outside [lowest, latest], throws `RpcError` with CometBFT's message.
+ * Returns the requested height, or `latest` by default. Throws `RpcError` with CometBFT's message if the height is outside the
+ * range from `lowest` to `latest`.
  */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
@@ -237,7 +238,7 @@ const KINDS = {
   server: { code: -32000, message: "Server error" },
 } as const;
 
-/** Thrown if a call fails with a JSON-RPC error, whose field `data` contains the exception's message. */
+/** Thrown if a call fails with a JSON-RPC error. The error's field `data` contains the exception's message. */
 export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 

@@ -90,7 +90,7 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // A block's canonical commit is in the next block, so the latest block's commit, which this node saw, is not canonical.
+      // A block's canonical commit is in the next block. The latest block's commit is therefore not canonical yet.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
@@ -178,7 +178,10 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Formats the `round_state` that `consensus_state` returns, without votes, because all validators vote in a single step. */
+/**
+ * Formats the `round_state` that `consensus_state` returns. The round state never contains votes, because all validators vote in a
+ * single step.
+ */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
   // Format the bit array as CometBFT does: an underscore for each missing vote, the power that voted, and the total power.
@@ -200,7 +203,7 @@ function roundStateJson(state: rpc.RoundState): JsonObject {
   };
 }
 
-/** Returns the block at the requested height, by default the latest block. */
+/** Returns the block at the requested height, or the latest block by default. */
 function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeView.StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = rpc.toHeight(requested, latestHeight, earliestHeight);
@@ -271,7 +274,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
 /** Maximum length of a page of search results, in characters. A search fails if its page is longer. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Formats a page of search results, with pauses between items, because formatting large transactions may take seconds. */
+/** Formats a page of search results. Pauses between items, because it may take seconds to format large transactions. */
 async function printPage<T>(
   name: string,
   { items, total }: nodeView.SearchPage<T>,
@@ -366,7 +369,7 @@ async function broadcastCommit(
       signal,
       () => inclusion.promise,
     ).catch(() => {
-      // Report a timeout, because the wait ended at its deadline or because the node is stopping.
+      // Report a timeout both at the deadline and if the node is stopping.
       throw rpc.internal("timed out waiting for tx to be included in a block");
     });
     return { ...checked, tx_result: resultJson.txResultJson(result), height: height.toString() };

@@ -66,7 +66,10 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Cache of inclusion proofs, keyed by a block's transactions, because all results from the block need them. */
+/**
+ * Caches the inclusion proofs of each block, keyed by its list of transactions, because all results from the block need the same
+ * proofs.
+ */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -87,7 +90,7 @@ function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
   };
 }
 
-/** Returns ABCI's `ValidatorUpdate` as JSON, without a power of 0, which Go's `omitempty` omits. */
+/** Returns ABCI's `ValidatorUpdate` as JSON. Like Go's `omitempty`, omits a power of 0. */
 function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   const sum = { type: "tendermint.crypto.PublicKey_Ed25519", value: { ed25519: toBase64(publicKey) } };
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });

@@ -143,7 +143,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Maximum total length of a batch's responses. Once a batch exceeds the limit, the node does not run its remaining calls. */
+/** Maximum total length of a batch's responses. If a batch exceeds the limit, its remaining calls do not run. */
 const MAX_BATCH_LENGTH = 33_554_432;
 /** Reduced maximum for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;

@@ -11,8 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * CometBFT's default limits for clients and subscriptions. Instead of buffering 200 events per subscription, like CometBFT, the node
- * keeps one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
+ * CometBFT's default limits for clients and subscriptions. CometBFT buffers 200 events per subscription. This node instead keeps
+ * one log of pending events for all subscriptions, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -57,7 +57,7 @@ interface Client {
   next: number;
 }
 
-/** Approximate maximum time for which sending notifications may delay blocks and requests. */
+/** Approximate maximum time for which notifications may delay blocks and requests. */
 const SLICE_MS = 5;
 /** A client's turn to receive notifications ends at any of these limits. A full block's notification alone exceeds the byte limit. */
 const TURN_EVENTS = 128;
@@ -84,7 +84,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     const isBehind = client.subscriptions.size > 0 && client.next < log.end();
     if (isBehind && client.outlet.isReady()) turns.add(client);
   };
-  /** Gives clients turns in round-robin order, so that a client with few events does not wait for a client with many. */
+  /** Gives clients turns in round-robin order, so that a client with few events does not wait for a client with many events. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
     // Clients added again during this loop get another turn, because iterating over a Set visits new elements.
@@ -181,7 +181,7 @@ function notificationHead(id: RpcId, query: string): Uint8Array {
 }
 
 /**
- * Cancels a slow client's subscriptions instead of dropping individual events, like CometBFT, so that the client learns that it has
+ * Cancels a slow client's subscriptions. Like CometBFT, does not drop individual events, so that the client learns that it has
  * missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {

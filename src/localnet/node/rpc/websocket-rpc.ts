@@ -28,7 +28,7 @@ export interface WebSocketOptions {
    */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** Time after which the server closes a connection that has received nothing, not even a pong. */
+  /** Time after which the server closes a connection if it receives nothing from the client, not even a pong. */
   readonly readTimeoutMs: number;
 }
 
@@ -37,7 +37,8 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // Allow more messages than a chunk read by Node can contain: 64 KiB hold about 11,000 messages of minimum size.
+  // Allow more messages than a single chunk read by Node.js can contain. A chunk of 64 KiB can contain about 11,000 messages of
+  // minimum size.
   maxPendingRequests: 12_000,
   maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
@@ -131,7 +132,7 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Use at least the high-water mark, because a socket emits `drain` only after its unsent bytes have reached the mark.
+  // Use at least the socket's high-water mark, because a socket emits `drain` only if its unsent bytes have reached this mark.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
@@ -334,7 +335,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
         await options.budget.untilCapacity();
         await options.handle(data);
         await drained(client);
-        // Let other clients run, because this loop never yields as long as the socket accepts every response immediately.
+        // Let other clients run, because this loop would not yield while the socket accepts every response immediately.
         if (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }

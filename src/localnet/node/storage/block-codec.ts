@@ -139,7 +139,7 @@ export interface HeightRecord {
   /** Commit for this block, stored because the node may restart before the next block, which also contains the commit. */
   readonly seenCommit: Commit;
   readonly results: StoredResults;
-  /** Validator sets to store for later heights, usually none (see `setsToKeep`). */
+  /** Validator sets to store for later heights. The list is usually empty (see `setsToKeep`). */
   readonly validatorSets: readonly { readonly height: bigint; readonly set: ValidatorSet }[];
   readonly changes: CommitChanges;
 }

@@ -17,7 +17,7 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** Stores all of a node's durable data. Methods are synchronous, and return undefined for an unknown height or hash. */
+/** Stores a node's data in its database. Methods are synchronous, and return undefined for an unknown height or hash. */
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
@@ -84,7 +84,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
      * Stores a height's data and removes heights beyond `keepBlocks`, in one transaction. On return, the data is on disk.
      */
     save: (record: codec.HeightRecord) => {
-      // Use one transaction, so that a height is either complete or absent after the process is killed.
+      // Use one transaction, so that a height is stored either completely or not at all if the process is killed.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
@@ -257,7 +257,8 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // Start above all heights with nodes retained only for snapshots, because a snapshot's height may directly precede the recent heights.
+  // Start above all heights whose nodes are retained only for snapshots, because a snapshot's height can directly precede the
+  // recent heights.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** Lowest height stored for the application itself, not for snapshots, or undefined until the application reads the heights. */
   let from: bigint | undefined;

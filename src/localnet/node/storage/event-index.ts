@@ -136,7 +136,7 @@ export interface IndexSearch {
 export interface Slice {
   readonly order: "asc" | "desc";
   readonly offset: number;
-  /** Maximum number of matches; -1 means no limit. */
+  /** Maximum number of matches, or -1 if there is no limit. */
   readonly limit: number;
 }
 

@@ -21,9 +21,9 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
- * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home, and `home-unusable` if the
- * directory cannot be created or `node.db` is not a database that this version can open.
+ * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary, and
+ * locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked the home. Throws `NodeError`
+ * `home-unusable` if the directory cannot be created or this version cannot open `node.db`.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
@@ -60,7 +60,7 @@ export function openSnapshot(home: string): OpenDatabase {
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // Read once to take the snapshot, because BEGIN alone takes none. All later reads in the transaction see the same state.
+    // Read once, because BEGIN alone does not take a snapshot. All later reads in this transaction return the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {
@@ -188,8 +188,8 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 function prepareDatabase(database: Database.Database): void {
   // With WAL, a commit appends to a single file, and readers in other processes do not block it.
   database.pragma("journal_mode = WAL");
-  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block, because with NORMAL, a power failure could
-  // lose blocks that clients have seen.
+  // Sync the WAL at each commit (FULL), which takes about half a millisecond per block. With NORMAL, blocks that clients have
+  // already read could be lost in a power failure.
   database.pragma("synchronous = FULL");
   // Read integers as bigint, because all heights are bigint.
   database.defaultSafeIntegers(true);

@@ -55,8 +55,9 @@ function damaged(column: string): Error {
 type ColumnValue = string | bigint | number | Uint8Array | null;
 
 /**
- * Numbers of rows per INSERT statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each
- * call to the driver has a fixed cost, but larger statements are no faster. With three sizes, few calls insert any number of rows.
+ * Numbers of rows per INSERT statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because
+ * each call to the driver has a fixed cost. Larger statements are not faster. With three sizes, any number of rows can be inserted
+ * with few calls.
  */
 const ROWS_PER_STATEMENT = [64, 8, 1];
 

@@ -24,8 +24,8 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 
 /**
  * Searches for transactions like CometBFT 0.38's kv indexer. Conditions on `tx.height` and `tx.hash` apply to the transaction
- * itself; all other conditions must be satisfied by a single event in the transaction. The index counts the matches and selects
- * the page, so only transactions on the page are decoded. Throws `QueryLanguageError`, or `PageError` for an invalid page.
+ * itself. All other conditions must be satisfied by a single event in the transaction. The index counts the matches and selects the
+ * page, so only transactions on the page are decoded. Throws `QueryLanguageError`, or `PageError` for an invalid page.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);

@@ -7,13 +7,13 @@ import { readRow, readRows } from "./rows.ts";
 export interface StoredSnapshot {
   readonly id: number;
   readonly height: bigint;
-  /** How far the chains' time was ahead of the machine's time, in ms; a negative value means behind. */
+  /** Difference between the chains' time and the machine's time, in ms. Positive if the chains' time was ahead. */
   readonly aheadMs: number;
 }
 
 /**
- * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. `list` only
- * reads; callers of all other methods must have an open transaction.
+ * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. The method
+ * `list` only reads. Callers of all other methods must have an open transaction.
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 

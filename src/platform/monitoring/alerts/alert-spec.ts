@@ -56,7 +56,7 @@ export interface AlertSpec {
   /** The problem's consequences and cost, in full sentences. */
   readonly impact: string;
   readonly expr: (times: Times) => string;
-  /** How long the expression must be true, for example "5m". */
+  /** Time for which the expression must be true before the alert fires, for example "5m". */
   readonly for: string;
   readonly cause: PanelLink;
   readonly inhibits: readonly string[];

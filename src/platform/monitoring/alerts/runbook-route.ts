@@ -49,7 +49,7 @@ export interface ServedRunbook extends RunbookHead {
 
 export const RUNBOOK_DEFINITION = getText(
   "/runbooks/:file",
-  "an alert's runbook as text, e.g. for `sidecar-down`",
+  "the runbook of an alert as text, e.g. of `sidecar-down`",
   {
     replies: { 404: errorOf("no such runbook") },
   },

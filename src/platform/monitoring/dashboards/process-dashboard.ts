@@ -33,7 +33,7 @@ export const PROCESS: DashboardSpec = {
   pages: ["watchdog", "relayer", "localnet"],
   file: "process.json",
   title: "Process",
-  description: "The daemons as processes, and whether their notifications arrive.",
+  description: "Shows the daemons' processor, memory and event loop, and whether notifications arrive.",
   variables: processVariables("relaywatch_build_info"),
   range: "hours",
   restarts: restartsOf(PROCESSES),
@@ -120,7 +120,8 @@ export const PROCESS: DashboardSpec = {
             ),
           ],
           {
-            description: "Notifications that a channel has not accepted yet, and dead letters.",
+            description:
+              "Notifications that a channel has not accepted yet, and dead letters, i.e. notifications that are no longer retried.",
             unit: "none",
             emptyText: NO_CHANNEL,
           },
@@ -139,7 +140,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no requests. Without a configured monitor, there is no line for requests.",
+              "Time since the last poll and since the last request that the dead-man monitor accepted. A line grows when the watchdog has stopped or the monitor accepts no requests. Without a configured monitor, there is no line for requests.",
             unit: "s",
           },
         ),
@@ -166,7 +167,7 @@ export const PROCESS: DashboardSpec = {
           ],
           {
             description:
-              "Failed rule evaluations and notifications per second, and how many Alertmanagers each Prometheus knows.",
+              "Failed rule evaluations and notifications per second, and the number of Alertmanagers that each Prometheus server has found.",
             unit: "ops",
             emptyText: "Prometheus does not scrape itself",
           },
@@ -198,7 +199,7 @@ export const PROCESS: DashboardSpec = {
         graph(
           "Event loop",
           [query(`nodejs_eventloop_lag_p99_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "Delay of the event loop: one iteration in a hundred is later.", unit: "s" },
+          { description: "99th percentile of the event loop's delay.", unit: "s" },
         ),
         graph(
           "Open files",
@@ -209,14 +210,14 @@ export const PROCESS: DashboardSpec = {
           "Uptime",
           [query(`(time() - process_start_time_seconds{${PROCESSES}}) / 86400`, "{{job}} {{instance}}")],
           {
-            description: "Time since the start. Drops to zero at each restart.",
+            description: "Time since the process started. Drops to zero at each restart.",
             unit: "days",
           },
         ),
         graph(
           "Scrapes by Prometheus",
           [query(`scrape_duration_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
-          { description: "How long a scrape of the metrics page takes.", unit: "s" },
+          { description: "Duration of a scrape of the metrics page.", unit: "s" },
         ),
       ],
     },

@@ -56,7 +56,9 @@ const alertmanager = defineChannel({
         .max(10)
         .describe("the root URLs of the cluster's Alertmanagers. Each Alertmanager gets all alerts"),
       authorization: secretField().optional().describe("the Authorization header (a secret)"),
-      resend: durationField(1000).prefault("1m").describe("how often to push the firing alerts"),
+      resend: durationField(1000)
+        .prefault("1m")
+        .describe("interval at which the watchdog sends the firing alerts again"),
     })
     .transform(({ urls, resend, ...file }) => {
       const roots: Cluster["urls"] = urls.map((url) => url.replace(/\/$/, ""));
@@ -202,8 +204,8 @@ const email = defineChannel({
       security: z
         .enum(["starttls", "tls", "none"])
         .default("starttls")
-        .describe("how to encrypt: starttls, tls (from the start, port 465), or none"),
-      user: z.string().min(1).max(320).optional().describe("the user name on the server"),
+        .describe("encryption of the connection: starttls, tls (from the start, on port 465), or none"),
+      user: z.string().min(1).max(320).optional().describe("user name for the SMTP server"),
       password: secretField().optional().describe("password (a secret)"),
       from: address.describe("sender"),
       to: z.array(address).min(1).max(50).describe("recipients"),

@@ -229,7 +229,7 @@ export const COMMON_FIELDS = {
   min_severity: severityField("warning"),
   reminders: z.boolean().default(true).describe("send reminders"),
   resolved: z.boolean().default(true).describe("whether to send a message when an alert ends"),
-  deadline: durationField(100).prefault("10s").describe("the deadline for one request"),
+  deadline: durationField(100).prefault("10s").describe("maximum duration of one request"),
 };
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;

@@ -34,7 +34,7 @@ import {
 } from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
 
-/** Name of the module, its store and its account, which sends the scheduled messages. */
+/** Name of the module, of its store, and of the account that sends the scheduled messages. */
 const MODULE_NAME = "cron";
 
 /** Schedules by name, stored under `0x01 | name`. */
@@ -178,7 +178,7 @@ function isAdmin(context: Context, address: string, { findQuery }: Keepers): boo
   return QueryAdminsResponse.decode(handler.query(context, new Uint8Array(0))).admins.includes(address);
 }
 
-/** Adds a schedule whose first run is after one period. Throws `ModuleError` if the name is already in use. */
+/** Adds a schedule that first runs after one period. Throws `ModuleError` if the name is already in use. */
 function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
   const { name } = schedule;
   if (schedules.has(context, name))
@@ -187,7 +187,7 @@ function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeig
   changeCount(context, 1);
 }
 
-/** Removes the schedule with this name, if there is one. */
+/** Removes the schedule with this name, if the schedule exists. */
 function removeSchedule(context: Context, name: string): void {
   if (!schedules.has(context, name)) return;
   changeCount(context, -1);

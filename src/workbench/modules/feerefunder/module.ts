@@ -39,7 +39,7 @@ const MODULE_NAME = "feerefunder";
  */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** The params, whose `min_fee` is the fee that a contract must at least lock for each packet that it sends. */
+/** The params. `min_fee` is the minimum fee that a contract must lock for each packet that the contract sends. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),

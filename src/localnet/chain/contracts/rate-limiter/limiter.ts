@@ -36,8 +36,8 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 }
 
 /**
- * Throws if the denomination may not be sent over the channel. As in the reference contract, the packet's denomination is looked
- * up, so a restriction on a voucher must be stored under its full trace.
+ * Throws if the denomination may not be sent over the channel. As in the reference contract, the denomination in the packet is
+ * looked up, so a voucher's restriction must be stored under its full trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -55,7 +55,7 @@ function countTransfer(
   const { any, own, isLimited } = readLimits(scope, path);
   if (!isLimited) return unlimited(path);
   const transfer: quotas.Transfer = { direction, amount, supply, denom: path.denom, nowNs: scope.timeNs };
-  // Check the channel's quotas first, and check all quotas before saving any.
+  // Check the channel's quotas first. Save quotas only after all checks have passed.
   const nextOwn = own.map((limit) => allowed(limit, path, transfer));
   const nextAny = any.map((limit) => allowed(limit, path, transfer));
   saveLimits(scope, path, { any: nextAny, own: nextOwn });
@@ -86,7 +86,7 @@ function readLimits(
   return { any, own, isLimited: any.length + own.length > 0 };
 }
 
-/** Saves the quotas of the path and of the channel `any`. Like the reference contract, also saves an empty list. */
+/** Saves the quotas for the path and for the channel `any`. As in the reference contract, an empty list is saved, too. */
 function saveLimits({ storage }: wasm.ContractScope, path: Path, { any, own }: PathLimits): void {
   limitsOf({ ...path, channel: ANY_CHANNEL }).set(storage, any);
   limitsOf(path).set(storage, own);
@@ -122,13 +122,13 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
   return Object.entries(values).map(([key, value]) => ({ key: `${quota.name}_${key}`, value }));
 }
 
-/** Channel name that stands for all channels. A quota for this name counts transfers on every channel. */
+/** Channel name that means all channels. A quota for this channel name counts the transfers on every channel. */
 const ANY_CHANNEL = "any";
 
-// Keys are encoded as in cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part
-// key. Raw queries written for the deployed contract work here, because the keys are the same.
+// Keys are encoded as in cw-storage-plus. A map's namespace and the first part of a two-part key are each preceded by their length.
+// The keys are the same as in the deployed contract, so raw queries for the deployed contract work here, too.
 
-/** Encodes a map's namespace, preceded by its length as 2 bytes big-endian. */
+/** Encodes a map's namespace, preceded by its length (2 bytes, big-endian). */
 function namespace(name: string): Uint8Array {
   return withLength(utf8(name));
 }
@@ -181,7 +181,10 @@ export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
 
-/** Returns the store entry with the channels over which a denomination may be sent. An empty or absent list allows all channels. */
+/**
+ * Returns the store entry with the channels over which a denomination may be sent. If the list is empty or not stored, all channels
+ * are allowed.
+ */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
@@ -196,7 +199,7 @@ export function roleOwners(storage: KVStore): readonly string[] {
   return [...storage.iterate(ROLES, prefixEnd(ROLES))].map(([key]) => fromUtf8(key.subarray(ROLES.length)));
 }
 
-/** A message that runs once its delay has passed. */
+/** A queued message that can run after its delay has passed. */
 export interface QueuedMessage {
   readonly message: wasm.MessageJson;
   /** Block time at which the message was sent, in nanoseconds since the Unix epoch. */

@@ -40,8 +40,9 @@ export function sentPath({ sourceChannel, denom }: Packet): Path {
 }
 
 /**
- * Returns the path of a packet that this chain receives. As in the reference contract, the source channel is compared without its
- * trailing slash, so `transfer/channel-10/…` over `channel-1` yields an empty denomination, which has no limit.
+ * Returns the path of a packet that this chain receives. As in the reference contract, the source channel is compared without a
+ * trailing slash. Therefore, the denomination `transfer/channel-10/…` over `channel-1` yields an empty denomination, which has no
+ * limit.
  */
 export function receivedPath({ sourceChannel, destinationChannel, denom }: Packet): Path {
   return { channel: destinationChannel, denom: localDenom(sourceChannel, destinationChannel, denom) };

@@ -11,7 +11,8 @@ export interface Quota {
   /** Window length in seconds. */
   readonly duration: bigint;
   /**
-   * Denomination's supply at the window's first transfer; undefined before that transfer. Resetting the flow keeps this supply.
+   * Supply of the denomination at the window's first transfer, or undefined before the first transfer. The supply is kept when the
+   * flow is reset.
    */
   readonly channelValue: bigint | undefined;
 }
@@ -32,7 +33,7 @@ export interface RateLimit {
 export interface Transfer {
   readonly direction: Direction;
   readonly amount: bigint;
-  /** Supply of the denomination on this chain. When a voucher is sent, its amount has already been burned. */
+  /** Supply of the denomination on this chain. If a voucher is sent, its amount has already been burned and is not included. */
   readonly supply: bigint;
   /** Local denomination: native, or `ibc/…` for a voucher. */
   readonly denom: string;
@@ -40,7 +41,10 @@ export interface Transfer {
   readonly nowNs: bigint;
 }
 
-/** Result of {@link allow}: the new quota and flow, or the amount used so far and the capacity that the transfer would exceed. */
+/**
+ * Result of {@link allow}. If the transfer is allowed, contains the new quota and flow. Otherwise, contains the amount used so far
+ * and the capacity that the transfer would exceed.
+ */
 type TransferCheck =
   | { readonly ok: true; readonly limit: RateLimit }
   | { readonly ok: false; readonly used: bigint; readonly max: bigint; readonly periodEnd: bigint };
@@ -79,7 +83,7 @@ export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue 
   };
 }
 
-/** Returns the net flow in one direction; 0 if more flowed in the other direction. */
+/** Returns the net flow in one direction, or 0 if more flowed in the other direction. */
 export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint {
   const net = direction === "in" ? inflow - outflow : outflow - inflow;
   return net > 0n ? net : 0n;
@@ -91,7 +95,7 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The error message reports the amount used before this transfer, even if that amount was used in an earlier window.
+  // The error message reports the amount used before this transfer, even if the window has ended since then.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;

@@ -11,8 +11,9 @@ import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
 const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send: "fields" } as const;
 
 /**
- * The reference limiter for IBC transfers: quotas per channel and denomination, each a percentage of the supply per window.
- * Messages, arithmetic and error messages match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
+ * The reference rate limiter for IBC transfers. Each quota applies to a channel and denomination, and limits the flow within a
+ * window to a percentage of the supply. Messages, arithmetic and error messages match the contract on the deployed chain. The
+ * `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: wasm.ContractCode = {
   name: "rate-limiter",
@@ -36,7 +37,7 @@ const QUERY_VARIANTS = {
   get_denom_restrictions: "fields",
 } as const;
 
-/** Runs a smart query, which may be a bare name if the query has no fields. */
+/** Runs a smart query. A query without fields can be a plain string that contains only its name. */
 function query({ storage }: wasm.ContractScope, message: wasm.MessageJson): wasm.MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, QUERY_VARIANTS);
   switch (name) {
@@ -116,7 +117,7 @@ function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.Contra
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
-/** Checks the sender's role, and then runs the message, or queues the message if the sender has a delay. */
+/** Checks the sender's role. Then runs the message immediately or, if the sender has a delay, queues the message. */
 function execute(
   scope: wasm.ContractScope,
   { sender }: wasm.Caller,
@@ -312,8 +313,9 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Takes the queued messages with the given ids, or else the first `count` messages, and runs those whose delay has passed. A
- * message that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
+ * Selects the queued messages with the given ids or, without ids, the first `count` messages. Runs each selected message whose
+ * delay has passed. A message that is not yet due moves to the end of the queue. A message that fails is dropped, as in the
+ * reference contract.
  */
 function processMessages(
   scope: wasm.ContractScope,

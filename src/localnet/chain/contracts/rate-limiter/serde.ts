@@ -5,13 +5,13 @@ import { MAX_UINT256 } from "./quota.ts";
 
 const PACKAGE = "rate_limiter::msg::";
 
-/** An enum variant sent as a message: its name and its fields. */
+/** A message that encodes a Rust enum variant, i.e. the variant's name and fields. */
 export interface Variant {
   readonly name: string;
   readonly fields: JsonField;
 }
 
-/** Reads a message as serde reads a Rust enum: an object with one known member, or only a name for a variant without fields. */
+/** Reads a message like serde reads a Rust enum: an object with one known member, or a string with the name of a variant without fields. */
 export function readVariant(
   type: string,
   message: MessageJson,

@@ -30,7 +30,7 @@ import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 
-/** Name of the module and its store. The module account is the chain's authority. */
+/** Name of the module and its store. The module's account is the authority of the chain's other modules. */
 export const MODULE_NAME = "adminmodule";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.adminmodule.adminmodule.GenesisState", GenesisState);
@@ -59,7 +59,7 @@ export function createAdminModule(
   };
 }
 
-/** Stores the admins and initializes the proposal ids. Throws `GenesisError` if an admin is invalid or listed twice. */
+/** Stores the admins and sets the first proposal id. Throws `GenesisError` if an admin is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const given = SCHEMA.read(json)?.admins ?? [];
   nextProposalId.set(context, 1n);
@@ -93,7 +93,7 @@ const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, propo
 /** Executed proposals, keyed by id. */
 const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
 
-/** The chain's names, and a function that finds the handler for a proposal's message. */
+/** The chain's names, and a function that finds the handler for each message in a proposal. */
 interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
@@ -135,7 +135,10 @@ function handlerOf(
   return handler;
 }
 
-/** Messages allowed in a proposal besides `MsgUpdateParams`: the deployed chain's list, limited to this chain's modules. */
+/**
+ * Messages that a proposal may contain in addition to `MsgUpdateParams`: the deployed chain's list, without modules that this chain
+ * lacks.
+ */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",
@@ -265,10 +268,10 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-/** Throws unless the authority is the message's only signer. */
+/** Throws unless the chain's authority is the message's only signer. */
 function requireAuthoritySigns({ typeUrl, value }: Any, { authority, findMessage }: ProposalDeps): void {
   const handler = findMessage(typeUrl);
-  // A message without a handler is rejected later, when the proposal is submitted.
+  // Submitting the proposal will reject a message without a handler.
   if (handler === undefined) return;
   const signers = handler.signers(value);
   if (signers.length !== 1) throw errors.ErrorInvalidSigner("should be 1 signer");

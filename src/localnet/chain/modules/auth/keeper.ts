@@ -55,8 +55,8 @@ export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
   /**
-   * Module accounts to create at genesis, in this order; by default, all module accounts. The keeper creates any other module
-   * account on first use.
+   * Module accounts to create at genesis, in this order. Default: all module accounts. Any other module account is created on first
+   * use.
    */
   readonly genesisAccounts?: readonly string[];
 }
@@ -66,7 +66,7 @@ export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
 /** The next account number, encoded as 8 bytes, big-endian. */
 const nextNumberItem = collections.createItemOr(STORE_NAME, Uint8Array.of(2), collections.uint64Codec, 0n);
-/** Addresses by account number. Each key consists of `accountNumber` and the number, 8 bytes big-endian. */
+/** Addresses, keyed by account number. Each key is `accountNumber` followed by the number (8 bytes, big-endian). */
 const numbers = collections.createMap(
   STORE_NAME,
   utf8("accountNumber"),
@@ -77,7 +77,7 @@ const accountCodec: collections.Codec<Account> = collections.rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-/** Accounts by address, each encoded as an `Any`. The key is 0x01 and the address. */
+/** Accounts, keyed by 0x01 and the address. Each account is encoded as an `Any`. */
 const accounts = collections.createMap(STORE_NAME, Uint8Array.of(1), collections.bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
@@ -123,12 +123,12 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
       const coins = accounts.get(context, address)?.vesting;
       return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
-    /** Adds coins to a vesting account's delegated coins; for other accounts, only reads the account. */
+    /** Adds coins to a vesting account's delegated coins. For any other account, only reads the account, which consumes gas. */
     trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) =>
         schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
       ),
-    /** Subtracts coins from a vesting account's delegated coins; for other accounts, only reads the account. */
+    /** Subtracts coins from a vesting account's delegated coins. For any other account, only reads the account, which consumes gas. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) => schedules.trackUndelegation(before, coins)),
     /** Returns a module account, creating it if it does not exist. Throws a plain error (a bug) for an unknown name. */
@@ -151,8 +151,9 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
 }
 
 /**
- * Writes an account and its entry in the number index. Every store access consumes gas, so the order matches the SDK's indexed
- * map: read the old account, delete its number, check and write the new number, write the account.
+ * Writes an account and its entry in the number index. Every store access consumes gas, so the order of accesses is the same as in
+ * the SDK's indexed map. The old account is read, its number is deleted, the new number is checked and written, and the account is
+ * written.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

@@ -49,16 +49,19 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Supply by denomination, as decimal text. The key is 0x00 and the denomination. */
+/** Total supply of each denomination, as decimal text. The key is 0x00 and the denomination. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
-/** Metadata by base denomination. The key is 0x01 and the base denomination. */
+/** Denomination metadata. The key is 0x01 and the base denomination. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
 /**
- * Balances by account address and denomination. The key is 0x02, the length-prefixed address and the denomination. Amounts are
- * decimal text; zero balances are not stored. Write balances with {@link setBalance}, which also updates the holder index.
+ * Account balances. The key is 0x02, the length-prefixed address and the denomination. Amounts are decimal text, and zero balances
+ * are not stored. Write balances with {@link setBalance}, which also updates the holder index.
  */
 export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
-/** Index of holders by denomination, with empty values. The key is 0x03, the denomination, 0x00 and the length-prefixed address. */
+/**
+ * Index of the holders of each denomination. The values are empty. The key is 0x03, the denomination, 0x00 and the length-prefixed
+ * address.
+ */
 export const holders = createMap(MODULE_NAME, Uint8Array.of(3), holderKeyCodec, bytesCodec);
 /** Overrides of the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is the byte 1 (enabled) or 0 (disabled). */
 export const sendEnabled = createMap(MODULE_NAME, Uint8Array.of(4), textCodec, booleanCodec);
@@ -82,8 +85,8 @@ export function* holdersOf(context: Context, denom: string): IterableIterator<Ui
 }
 
 /**
- * Writes a balance and its entry in the holder index; a zero amount deletes both. Like the SDK's indexed map, writes the index
- * first and does not read the old balance, because each access consumes gas.
+ * Writes a balance and its entry in the holder index. A zero amount deletes both. Like the SDK's indexed map, this function writes
+ * the index first and does not read the old balance, because each store access consumes gas.
  */
 export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
   const key = { address, denom };

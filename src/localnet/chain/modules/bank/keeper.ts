@@ -13,7 +13,7 @@ export type BankAccounts = Pick<
   | ("moduleAccount" | "isModuleName" | "parseAddress" | "formatAddress")
 >;
 
-/** The coins that one account pays or receives in a payment with several recipients. */
+/** One account and the coins that it pays or receives in a multi-send. */
 export interface Payment {
   readonly address: Uint8Array;
   readonly coins: readonly Coin[];
@@ -31,7 +31,7 @@ export interface Transfer {
   readonly to: Uint8Array;
 }
 
-/** Hooks that the bank calls before each payment made with `send`, directly or indirectly. */
+/** Hooks that the bank module calls before each payment made directly or indirectly with `send`. */
 export interface BankHooks {
   /** Throws `ModuleError` to reject the payment. The bank skips this hook for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
@@ -39,8 +39,8 @@ export interface BankHooks {
 }
 
 /**
- * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is
- * evaluated at each payment, because the hooks need the contract keeper, which is created later.
+ * Creates the bank keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is called
+ * at each payment, because the hooks need the contract keeper, which is created after the bank keeper.
  */
 export function createBankKeeper(
   accounts: BankAccounts,
@@ -127,7 +127,10 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** Delegates coins like the SDK's `DelegateCoins`: accepts locked coins, emits no `transfer` event, and includes the balance in errors. */
+/**
+ * Delegates coins like the SDK's `DelegateCoins`: locked coins can be delegated, no `transfer` event is emitted, and error texts
+ * include the balance.
+ */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -135,7 +138,7 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
-  // Read the module account again by its address, as the SDK does, because the read consumes gas.
+  // Like the SDK, read the module account again by its address, because the read consumes gas.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = store.balanceOf(context, from, coin.denom);
@@ -172,7 +175,7 @@ function sendCoins(
   context.emit(messageSender(sender));
 }
 
-/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and omits the sender from `transfer`. */
+/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and omits the sender from the `transfer` events. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();

@@ -44,8 +44,8 @@ export function createBankModule(
 const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
- * Reads parameters, balances and metadata. The supply is the sum of the balances; a supply in the genesis must equal this sum.
- * Entries in `params.send_enabled`, the old location, are read too; entries in `send_enabled` take precedence.
+ * Reads parameters, balances and metadata. The supply is the sum of the balances, and a supply in the genesis must equal this sum.
+ * Also reads entries from `params.send_enabled`, their location in earlier SDK releases. Entries in `send_enabled` take precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -231,9 +231,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
   });
 }
 
-/**
- * Returns an account's spendable coin. Throws a plain error, where Go panics, if a genesis account locks more coins than it has.
- */
+/** Returns an account's spendable coin. If a genesis account locks more coins than it has, throws a plain error, because Go panics. */
 function spendableOf(
   context: Context,
   accounts: bank.BankAccounts,
@@ -247,8 +245,8 @@ function spendableOf(
 }
 
 /**
- * Returns an account's spendable coins. As in the SDK, returns no coins if the account locks more of any denomination than it
- * has.
+ * Returns an account's spendable coins. As in the SDK, returns no coins if the account's locked amount of any denomination exceeds
+ * its balance.
  */
 function allSpendable(
   context: Context,

@@ -42,12 +42,15 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   },
 });
 
-/** Returns the maximum gas that a block's transactions may use in total; 0 or less means no limit. */
+/** Returns the maximum gas that a block's transactions may use in total, or 0 or less if there is no limit. */
 export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the consensus key types that validators may use. Consumes no gas: the SDK reads the params from its context, not the store. */
+/**
+ * Returns the consensus key types that validators may use. Consumes no gas, because the SDK reads these parameters from its context
+ * instead of the store.
+ */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }

@@ -48,7 +48,7 @@ export function failuresOf(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Pays relayers for delivering the acknowledgements and timeouts of packets that contracts sent. */
+/** Pays relayers for delivering acknowledgements and timeouts of packets that were sent by contracts. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -76,8 +76,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores a failed contract call and returns it with an id. The id is the contract's highest stored failure id plus one, or 0 for
- * the first failure. After the failure with the highest id has been removed, the next failure reuses this id.
+ * Assigns an id to a failed contract call, and stores and returns the failure. The id is the contract's highest stored failure id
+ * plus one, or 0 if no failure is stored. If the failure with the highest id is removed, the next failure reuses its id.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -89,9 +89,9 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 }
 
 /**
- * After the inner application has processed a transfer's result, passes the result to the contract that sent the transfer. If the
- * contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. Like the deployed chain, first
- * charges gas for checking whether the packet was forwarded, although this chain forwards no packets.
+ * Creates middleware that passes a transfer's result to the contract that sent the transfer, after the inner application has
+ * processed the result. If the contract call fails, the failure is stored, and the acknowledgement or timeout still succeeds. The
+ * deployed chain first checks whether the packet was forwarded. This chain forwards no packets, but charges the same gas.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -110,7 +110,7 @@ export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
 }
 
 function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
-  // Decoding cannot fail here, because the inner application has already decoded the same data.
+  // The inner application has already decoded the same data, so decoding cannot fail here.
   const { sender } = decodePacketData(packet.data);
   if (!keepers.contracts.isContract(context, sender)) return;
   if (outcome.kind === "timeout") keepers.fees?.distributeTimeoutFee(context, packet.relayer, packet);
@@ -119,9 +119,9 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 }
 
 /**
- * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
- * writes and events are dropped, and no error is thrown. The failed call is stored, so that the contract can resubmit it. The
- * caller pays for the gas used, up to the limit. Throws `ErrOutOfGas` if the caller runs out of gas.
+ * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its writes
+ * and events are dropped, and the failed call is stored so that the contract can resubmit it. No error is thrown. The caller pays
+ * for the gas used, up to the limit. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(
   context: Context,
@@ -135,7 +135,7 @@ export function limitedSudo(
     context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    // A submessage that exceeds its own gas limit throws an ordinary error.
+    // If only a submessage's gas limit is exceeded, the error is not a panic.
     const isOverLimit = error instanceof ChainPanic && isOutOfGas(error);
     storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
   }
@@ -166,7 +166,7 @@ type PacketOutcome =
   | { readonly kind: "error"; readonly error: string }
   | { readonly kind: "timeout" };
 
-/** Builds the sudo message `response`, `error` or `timeout` as Go's compact JSON. 64-bit numbers keep all their digits. */
+/** Builds the sudo message `response`, `error` or `timeout` as compact JSON, like Go. 64-bit numbers are printed with all their digits. */
 export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
   const request = ["request", packetJson(packet)] as const;
   switch (outcome.kind) {
@@ -183,7 +183,7 @@ function callback(name: string, members: readonly (readonly [name: string, json:
   return printGoObject([[name, printGoObject(members)]]);
 }
 
-/** Prints a packet as JSON without empty fields, except for the timeout height. */
+/** Formats a packet as JSON. Empty fields are omitted, except for the timeout height. */
 function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
   const members = [
     ["sequence", numberJson(sequence)],

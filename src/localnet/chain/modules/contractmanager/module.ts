@@ -18,7 +18,7 @@ import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts
 import * as keeper from "./keeper.ts";
 
 export interface ContractManagerModule extends ChainModule {
-  /** Runs this module's custom message from a contract, or returns undefined for any other message. */
+  /** Runs a contract's custom message to this module. Returns undefined for messages to other modules. */
   readonly handleCustomMessage: CustomMessageHandler;
   /** Middleware that reports a transfer's outcome to the contract that sent the transfer. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
@@ -57,8 +57,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure: repeats a failed call with the transaction's gas, and removes the failure if the call succeeds. Only the
- * contract whose call failed may send this message.
+ * MsgResubmitFailure: repeats a failed contract call with the transaction's gas. If the call succeeds, removes the stored failure.
+ * Only the contract whose call failed may send this message.
  */
 function resubmitFailure(
   context: Context,
@@ -106,7 +106,10 @@ function runResubmission(
   };
 }
 
-/** Reads a failure with the query handler, so a missing failure results in the text of a gRPC status, not of a registered error. */
+/**
+ * Reads a failure with the query handler. Therefore, the error text for a missing failure is that of a gRPC status instead of a
+ * registered error.
+ */
 function requireFailure(
   context: Context,
   address: string,

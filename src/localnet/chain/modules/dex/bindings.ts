@@ -29,7 +29,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/** Creates a function that runs the converted message with the contract as its creator. */
+/** Creates a function that converts a contract's message and runs the result with the contract as the message's creator. */
 function binding<Message, Response>(
   method: {
     readonly typeUrl: string;
@@ -50,7 +50,10 @@ function binding<Message, Response>(
   };
 }
 
-/** Conversions shared by the messages that cancel or withdraw from a limit order. The responses contain the coins paid out. */
+/**
+ * Conversions for the two messages that cancel a limit order or withdraw from it. The responses to both messages contain the coins
+ * paid out.
+ */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
   print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
@@ -59,7 +62,10 @@ const OF_TRANCHE = {
   }),
 };
 
-/** Bindings by their field name under `dex`. As in Go, if a message sets several fields, only the first in this order counts. */
+/**
+ * Bindings, keyed by the field name under `dex`. As in Go, if a message sets several fields, only the first field in this order is
+ * used.
+ */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
@@ -167,7 +173,7 @@ function integers(fields: JsonField, name: string): string[] {
   return fields.member(name).elements().map(integer);
 }
 
-/** Reads a signed integer from a JSON number, and rejects a string. */
+/** Reads a signed integer from a JSON number. Throws if the value is a string. */
 function signed(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an integer");
   return field.asInt64();
@@ -198,7 +204,7 @@ function depositOptions(fields: JsonField): tx.DepositOptions {
 function orderType(name: string): tx.LimitOrderType {
   const known = Object.entries(tx.LimitOrderType).find(([each]) => each === name);
   if (known !== undefined) return known[1];
-  // Go prints the names of the order types in random order.
+  // Go lists the order types in random order, so the order in this error text is arbitrary.
   throw ErrInvalidOrderType(
     `got "${name}", expected one of ${Object.keys(tx.LimitOrderType).slice(0, 5).join(", ")}`,
   );
@@ -208,7 +214,7 @@ function expiration(field: JsonField): tx.MsgPlaceLimitOrder["expirationTime"] {
   return field.isPresent() ? { seconds: BigInt.asIntN(64, asUintNumber(field)), nanos: 0 } : undefined;
 }
 
-/** Reads a price such as "1.5" or "15e-1", where an empty string means no price. */
+/** Parses a price such as "1.5" or "15e-1". An empty string means that no price is set. */
 function limitPrice(price: string): string {
   if (price === "") return "";
   try {
@@ -241,7 +247,7 @@ function coin(amount: { readonly denom: string; readonly amount: string } | unde
   return { denom: amount?.denom ?? "", amount: amount?.amount ?? "0" };
 }
 
-/** Prints an empty list as null, as Go does for a nil slice. */
+/** Prints an empty list as null, like Go prints a nil slice. */
 function orNull(amounts: readonly string[]): MessageJson {
   return amounts.length === 0 ? null : amounts;
 }

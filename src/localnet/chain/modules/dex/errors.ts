@@ -114,12 +114,12 @@ export const ErrTrancheKeyInUse = dexError(
   "Tranche key already exists for different trade pair id or tick index",
 );
 
-/** Creates the error for a Go panic in a message. The SDK recovers from the panic and fails the transaction with sdk/111222. */
+/** Creates the error for a panic in a Go message handler. The SDK recovers from the panic, and the transaction fails with sdk/111222. */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Runs `work`. An overflow or a division by zero fails the transaction, as a panic does in Go. */
+/** Runs `work`, and converts an overflow or a division by zero to the error for a Go panic. */
 export function orPanic<T>(work: () => T): T {
   try {
     return work();

@@ -14,10 +14,10 @@ const WITHDRAW_LIMIT_ORDER = attribute("action", "WithdrawLimitOrder");
 const CANCEL_LIMIT_ORDER = attribute("action", "CancelLimitOrder");
 const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
 
-/** Abbreviated order type names (dex.md, "Resources and their fields"), by number. */
+/** Abbreviated names of the order types, indexed by number (dex.md, "Resources and their fields"). */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
 
-/** The deployed module's order type names, by number. */
+/** The deployed module's names of the order types, indexed by number. */
 const ORDER_TYPES = [
   "GOOD_TIL_CANCELLED",
   "FILL_OR_KILL",
@@ -26,13 +26,13 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses of a message's sender, and of the account that receives the output. */
+/** Bech32 addresses of the message's sender and of the account that receives the output. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
 }
 
-/** The result of one position in a deposit. The creator pays `amountsIn`; `deposited` is added to the reserves. */
+/** The result of one deposited position. The creator pays `amountsIn`, and the reserves grow by `deposited`. */
 export interface DepositFacts extends types.PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
@@ -90,7 +90,7 @@ export interface OrderFacts {
   readonly swapped: SwapAmounts;
 }
 
-/** Creates the event for a placed limit order. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
+/** Creates the event for a placed limit order. `ExpirationTime` is an RFC 3339 time, or empty if the order does not expire. */
 export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -149,8 +149,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * Creates the event for a cancelled limit order. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount. In the
- * deployed module, `AmountOut` lists both coins.
+ * Creates the event for a cancelled limit order. `AmountIn` is the maker amount paid back, and `AmountOut` is the taker amount paid
+ * out. In the deployed module, `AmountOut` lists both coins, and there is no `AmountIn`.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -204,18 +204,21 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Attribute lists are written without spreads, because V8 grows a spread array step by step, and events cause many of a message's
-// allocations.
+// Attribute lists are written without spreads, because V8 grows a spread array in several steps, and each step is an allocation.
+// Events already cause many of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
 /** The first attribute of each event from this module. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 
-/** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
+/** Attributes for one side of a pair: the two tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/** Returns a side's attributes, which every update event needs. Cached on the id object, which the side's records share. */
+/**
+ * Returns the attributes that every update event of a pair's side needs. The attributes are cached on the side's id object, which
+ * all records of the side share.
+ */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -234,7 +237,7 @@ export interface SwapAmounts {
   readonly amountOut: bigint;
 }
 
-/** The part of a saved record that goes into an update event. `identity` distinguishes records at the same tick. */
+/** The values of a saved record that an update event reports. `identity` distinguishes records at the same tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -296,7 +299,10 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Creates the event that reports a swap's gas. The event type is the chain's name, as for {@link totalWithdrawn} and {@link tickCount}. */
+/**
+ * Creates the event that reports the gas used by a swap. The event type is the chain's name, as for {@link totalWithdrawn} and
+ * {@link tickCount}.
+ */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }

@@ -25,9 +25,9 @@ import { placeLimitOrder } from "./limit-orders.ts";
 const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /**
- * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. Creates any expirations of
- * active tranches that are missing from `limit_order_expiration_list`. Ignores `deposit_record_list` and `pool_list`, because
- * both can be derived from the balances and the other lists. Throws `GenesisError`.
+ * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. If an active tranche's
+ * expiration is missing from `limit_order_expiration_list`, creates the expiration. Ignores `deposit_record_list` and `pool_list`,
+ * because both can be derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
@@ -35,7 +35,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   const ticks = readTicks(state);
   validate(params, ticks, state, bech32Prefix);
   store.poolCount.set(context, state.poolCount);
-  // Do not write 0: the deployed chain's genesis has no tranche count, and reading an absent count consumes less gas.
+  // Do not store 0, because the deployed chain's genesis has no tranche count and reading a missing count consumes less gas.
   if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
   for (const tick of ticks) initTick(context, tick);
@@ -65,7 +65,7 @@ function initTick(context: Context, tick: types.TickLiquidity): void {
     store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: types.trancheRef(key) });
 }
 
-/** Checks a genesis state in the same order and with the same error texts as x/dex. Throws `GenesisError`. */
+/** Validates a genesis state with the checks and error texts of x/dex, in the same order. Throws `GenesisError`. */
 function validate(
   params: Params,
   ticks: readonly types.TickLiquidity[],
@@ -131,7 +131,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Genesis fields that the deployed module lacks. These fields can be derived from the remaining state. */
+/** Genesis fields that the deployed module does not have. The values of these fields can be derived from the other fields. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 /** Returns a deposit record for each holder of a pool's shares, in address order. */
@@ -152,11 +152,11 @@ interface SeedBalance {
   readonly coins: readonly Coin[];
 }
 
-/** Options of {@link seedDex}: initial balances, and the messages to run before the first block. */
+/** Options of {@link seedDex}, such as the initial balances and the messages to run before the first block. */
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
-  /** The chain's profile; `specification` by default. */
+  /** The chain's profile. Default: `specification`. */
   readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];

@@ -17,18 +17,18 @@ import { swap, type SwapResult } from "./swap.ts";
 import * as tranches from "./tranche.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** Gas that an expiring order pays in advance for its purge. */
+/** Gas that an expiring order pays in advance for its later removal from the book. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** A limit order's tick and price limits. `price` is the tick's price, in units of token in per unit of token out. */
+/** A limit order's tick and price limits. `price` is the tick's price, in units of the input token per unit of the output token. */
 interface Limit {
   readonly tick: bigint;
   readonly price: decimal.PrecDec;
-  /** Minimum average price, in units of token out per unit of token in. */
+  /** Minimum average price, in units of the output token per unit of the input token. */
   readonly minAveragePrice: decimal.PrecDec;
 }
 
-/** MsgPlaceLimitOrder: swaps against the book within the limit, then places a maker order's remainder on the book. */
+/** MsgPlaceLimitOrder: swaps against the book up to the price limit. If the order is a maker order, places the remainder on the book. */
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
@@ -62,7 +62,10 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
   );
 }
 
-/** Returns an order's limits. The default minimum average price is the limit price (dex.md, "Messages") or, as deployed, the tick price. */
+/**
+ * Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages"), or to the tick's price in
+ * the deployed module.
+ */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
@@ -99,7 +102,7 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** Throws if an order's average price is too low, with the remainder that goes on the book valued at the tick's price. */
+/** Throws if an order's average price is too low. The remainder that is placed on the book is valued at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
   const average = decimal.quoPrecInt(
@@ -145,7 +148,10 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Returns an order's tranche. Expiring orders get a new tranche; other orders can join a tranche that has not been traded against. */
+/**
+ * Returns an order's tranche. An order that expires gets a new tranche. Any other order can join an existing tranche from which no
+ * taker has bought yet.
+ */
 function trancheFor(
   context: Context,
   chainName: string,
@@ -178,8 +184,8 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
 }
 
 /**
- * Counts a JIT order. Throws dex/1156 if the count equals the limit. As in the deployed module, the check passes if the count
- * already exceeds a limit that was lowered.
+ * Counts a JIT order. Throws dex/1156 if the block's count equals the limit. As in the deployed module, a count that already
+ * exceeds the limit is accepted, which can happen if the limit was lowered.
  */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
@@ -210,7 +216,7 @@ function transferCoins(
     ]);
 }
 
-/** MsgWithdrawFilledLimitOrder: pays out an order's filled part, and also the unfilled part if the tranche is inactive. */
+/** MsgWithdrawFilledLimitOrder: pays out the filled part of an order and, if the tranche is inactive, the unfilled part as well. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -231,7 +237,10 @@ export function withdrawFilled(
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
-/** Withdraws an order's filled part. In an inactive tranche, withdraws everything and closes the position even if dust remains. */
+/**
+ * Withdraws an order's filled part. If the tranche is inactive, withdraws the unfilled part as well, and closes the position even
+ * if dust remains.
+ */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
@@ -278,7 +287,7 @@ export function cancelLimitOrder(
 
 /**
  * Subtracts an order from its tranche's totals, as if the order had never been placed. Earlier withdrawals are converted from
- * shares to taker units, so rounding can leave a positive or negative difference in the total.
+ * shares to taker units, so the new taker total can be slightly too high or too low due to rounding.
  */
 function removeOrder(
   tranche: types.Tranche,

@@ -14,7 +14,7 @@ import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import * as events from "./events.ts";
 
-/** A position to deposit, with its tokens in byte order. */
+/** A position to deposit. The position's tokens and amounts are in byte order of the denominations. */
 interface Position {
   readonly key: types.PoolKey;
   readonly amounts: pools.Amounts;
@@ -34,7 +34,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: processes the positions one by one, and drops the writes of failed positions (dex.md, "Messages", rule 1). */
+/** MsgDeposit: deposits the positions one by one, and discards a failed position's writes (dex.md, "Messages", rule 1). */
 export function deposit(
   context: Context,
   request: DepositRequest,
@@ -62,8 +62,8 @@ export function deposit(
 }
 
 /**
- * Returns whether a failed position fails the message. For a position behind enemy lines (see {@link isBehindEnemyLines}),
- * `failTxOnBel` decides. A failure for another reason fails the message only in the deployed module.
+ * Returns whether a failed position fails the message. If the position is behind enemy lines (see {@link isBehindEnemyLines}), the
+ * option `failTxOnBel` decides. Any other failure fails the message only in the deployed module.
  */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
@@ -87,7 +87,7 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, any
   };
 }
 
-/** Deposits a position on a separate state layer, which is discarded if the deposit fails. */
+/** Deposits a position in a separate state branch, which is discarded if the deposit fails. */
 function tryPosition(context: Context, position: Position, keepers: types.DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
@@ -106,7 +106,8 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // Throw to undo a swap that moved coins, which the deployed chain does not undo. If no coins moved, keep the swap's events.
+    // If a swap changed the offered amounts, throw to undo the swap. The deployed chain does not undo such a swap. If nothing was
+    // swapped, keep the events.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -138,7 +139,7 @@ function requireFeeTier(context: Context, fee: bigint): void {
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** Returns whether an offered token would sell below the opposite side's best price. */
+/** Returns whether the deposit would sell a token below the best price on the opposite side. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: types.PoolKey,
@@ -163,7 +164,7 @@ function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Charges the creator for each token, then mints and sends the shares, even if there are none. */
+/** Charges the creator for each token, then mints the shares and sends them to the receiver. Calls the bank even if there are no shares. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -192,7 +193,7 @@ interface SwappedOffer {
   readonly offered: pools.Amounts;
 }
 
-/** Swaps each offered token against liquidity that is priced better than the deposit. */
+/** Before a deposit, swaps the offered tokens against liquidity with a better price than the deposit's. */
 function swapOnDeposit(context: Context, chainName: string, position: Position): SwappedOffer {
   const { amounts } = position;
   const first = swapToken(context, chainName, position, 0);
@@ -211,7 +212,8 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // Stop one tick before the pool side that the token joins, because at that tick a swap is no better than the deposit.
+  // Stop one tick before the pool side to which the token would be added, because a swap at the pool side's tick is no better than
+  // the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -226,7 +228,7 @@ function requireWithinSlop(
   limit: decimal.PrecDec,
   slopToleranceBps: bigint,
 ): void {
-  // Check the swap's average price, not the price at its last tick.
+  // Compare the swap's average price, instead of the price at its last tick, with the highest accepted price.
   const tolerance = decimal.quoPrec(decimal.precFromInt(slopToleranceBps), decimal.precFromInt(10_000n));
   const highest = decimal.mulPrec(limit, decimal.addPrec(decimal.PREC_ONE, tolerance));
   if (decimal.quoPrecInt(decimal.precFromInt(amountIn), amountOut) >= highest)
@@ -234,8 +236,8 @@ function requireWithinSlop(
 }
 
 /**
- * Returns the offer that remains after a swap of one token. The creator does not pay a remainder that is too small to buy
- * anything.
+ * Returns the amounts to pay and to deposit after one token was swapped. If the remainder of this token is too small to buy
+ * anything, the creator does not pay the remainder.
  */
 function afterSwap(
   amounts: pools.Amounts,
@@ -249,7 +251,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** Like {@link calcPrice}, but fails with a panic, as in the deployed module, if the tick is too low. */
+/** Like {@link calcPrice}, but throws the error for a Go panic if the tick is too low, because the deployed module panics. */
 function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);
@@ -269,7 +271,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** Shares requested so far, by denomination, which are burned after the last position has been processed. */
+  /** Shares requested so far, by denomination. The shares are burned after the last position has been processed. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

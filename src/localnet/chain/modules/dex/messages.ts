@@ -10,7 +10,7 @@ import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** One position in a deposit, with its amounts in the order of the message's tokens. */
+/** One position in a deposit. The amounts are in the order in which the message lists the tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -30,7 +30,7 @@ interface PositionsRequest<Entry> {
 
 export type DepositRequest = PositionsRequest<DepositEntry>;
 
-/** Checks a MsgDeposit without reading the state, in the deployed module's order. */
+/** Validates a MsgDeposit without reading the state. The checks run in the same order as in the deployed module. */
 export function parseDeposit(message: tx.MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
   const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
@@ -67,7 +67,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One position in a withdrawal, with its tick in the order of the message's tokens. */
+/** One position in a withdrawal. The sign of the tick depends on the order in which the message lists the tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -76,7 +76,7 @@ export interface WithdrawalEntry {
 
 export type WithdrawalRequest = PositionsRequest<WithdrawalEntry>;
 
-/** Checks a MsgWithdrawal without reading the state, in the deployed module's order. */
+/** Validates a MsgWithdrawal without reading the state. The checks run in the same order as in the deployed module. */
 export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
   const shares = sharesToRemove.map(parseWireInt);
@@ -114,7 +114,7 @@ export function isTakerOnly(orderType: tx.LimitOrderType): boolean {
   return orderType === tx.LimitOrderType.FILL_OR_KILL || orderType === tx.LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
 
-/** Checks a MsgPlaceLimitOrder without reading the state, in the deployed module's order. */
+/** Validates a MsgPlaceLimitOrder without reading the state. The checks run in the same order as in the deployed module. */
 export function parsePlaceLimitOrder(message: tx.MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
   const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
   const request: OrderRequest = {
@@ -163,7 +163,7 @@ export interface TrancheRequest {
   readonly trancheKey: string;
 }
 
-/** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without reading the state. */
+/** Validates a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without reading the state. */
 export function parseTrancheMessage(
   message: tx.MsgWithdrawFilledLimitOrder | tx.MsgCancelLimitOrder,
   bech32Prefix: string,
@@ -183,7 +183,7 @@ export interface MultiHopRequest {
   readonly pickBestRoute: boolean;
 }
 
-/** Checks a MsgMultiHopSwap without reading the state, in the deployed module's order. */
+/** Validates a MsgMultiHopSwap without reading the state. The checks run in the same order as in the deployed module. */
 export function parseMultiHopSwap(message: tx.MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
   const amountIn = parseWireInt(message.amountIn);
@@ -210,7 +210,10 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** Checks each hop of a route. As deployed, the minimum of two applies to the characters of a hop, not to the number of hops. */
+/**
+ * Checks each hop of a route. As in the deployed module, each hop must have at least two characters, but a route can have fewer
+ * than two hops.
+ */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -245,14 +248,14 @@ function checkAddress(text: string, role: string, bech32Prefix: string): void {
 
 type NamedDenom = readonly [denom: string, words: string];
 
-/** Checks that two tokens are valid and different denominations. `words` and `equalText` are Go's error texts. */
+/** Throws unless the two tokens are valid, different denominations. `words` and `equalText` are Go's error texts. */
 function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
   for (const [denom, words] of [first, second])
     if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
   if (first[0] === second[0]) throw errors.ErrInvalidDenom(equalText);
 }
 
-/** Parses an optional number; "" on the wire means unset. */
+/** Parses an optional number. An empty string means that the field is unset. */
 function optional<T>(text: string, parse: (text: string) => T): T | undefined {
   return text === "" ? undefined : parse(text);
 }
@@ -263,11 +266,12 @@ function parseDecimal(text: string): PrecDec {
 }
 
 /**
- * Matches a number in its usual spelling, which is valid both as an integer and as a 27-digit decimal and needs no further check.
+ * Matches unsigned numbers without leading zeros. Such numbers are valid both as integers and as 27-digit decimals, so they need no
+ * further check.
  */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/** Checks a message's integers as Go does while decoding the message. Throws a plain error with Go's text. */
+/** Checks the integers that a message contains as text, as Go does while decoding the message. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }

@@ -40,13 +40,13 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 }
 
 /**
- * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
- * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an unexpired
- * order before reaching an expired order.
+ * Removes expired orders from the book at the start of a block, even while the module is paused. Stops when the gas allowance is
+ * used up. Within the same second, expirations are sorted by tranche key instead of time. The purge can therefore stop at an order
+ * that has not expired and miss an expired order that follows.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
-  // The gas allowance covers reading the parameters, but not creating the iterator.
+  // Measure the gas from here, because the allowance covers reading the parameters, but not creating the iterator.
   let at = walk.next();
   const opened = context.gas.used();
   const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
@@ -75,7 +75,7 @@ function purgeJitOrders(context: Context, chainName: string): void {
   }
 }
 
-/** Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until the owners withdraw or cancel. */
+/** Moves a tranche from the book to the inactive tranches. The tranche keeps its funds until its owners withdraw or cancel their orders. */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
   if (tranche !== undefined) {
@@ -88,14 +88,14 @@ function purge(context: Context, chainName: string, expiration: Expiration): voi
   context.emit(tickCount(chainName, { action: "dec", kind: "limit_order", isExpiring: true, pair }));
 }
 
-/** The stateless checks and the execution of one message type. */
+/** Implementation of one message type: `parse` runs the stateless checks, and `run` executes the message. */
 interface Operation<Message, Request, Response> {
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations of the six user messages, which the simulations also run. */
+/** Implementations of the six user messages. The simulation queries use the same implementations. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
@@ -136,8 +136,9 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks, in field order, the numbers that the message contains as text, and throws
- * a plain error if a number is malformed. Go parses such numbers while decoding the transaction, so CheckTx rejects them.
+ * Creates a handler for a user message. `checkDecoded` checks the numbers that the message contains as text, in field order, and
+ * throws a plain error for a malformed number. Go parses these numbers while decoding the transaction, so CheckTx already rejects
+ * malformed numbers.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -169,7 +170,7 @@ function updateParams(
   if (message.params !== undefined) moduleParams.set(context, message.params);
 }
 
-// Simulations are queries that run a message's operation without lasting effects.
+// A simulation is a query that runs a message without changing the state.
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains this address. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
@@ -191,7 +192,7 @@ function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Simulates an order. Unlike in the message's response, `coinIn` names the token even if nothing is charged. */
+/** Simulates a limit order. Unlike in the message's response, `coinIn` contains the denomination even if nothing is charged. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -201,9 +202,12 @@ function simulateOrder(
   return { ...response, coinIn: { denom: request.tokenIn, amount: response.coinIn?.amount ?? "0" } };
 }
 
-/** A query that runs a message without applying its effects. */
+/** A query that runs a message and discards its state changes. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True if the message uses its creator's shares or orders, so that the simulation runs as this creator. */
+  /**
+   * True if the message uses its creator's shares or orders. The simulation then runs with the given creator instead of the dummy
+   * address.
+   */
   readonly isOfOwner?: boolean;
 }
 
@@ -213,7 +217,7 @@ function simulation<Message, Request, Response>(
 ) {
   const { bech32Prefix, bank } = keepers;
   return (context: Context, { msg }: { readonly msg: Message | undefined }): { resp: Response } => {
-    // The deployed module panics here, because it reads fields of the missing message.
+    // The deployed module dereferences the missing message and panics.
     if (msg === undefined)
       throw new QueryError(
         GrpcCode.Internal,

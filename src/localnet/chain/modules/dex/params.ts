@@ -20,7 +20,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 });
 
 /**
- * Checks parameters as x/dex does: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1 for
+ * Validates the parameters like x/dex: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1 for
  * invalid parameters.
  */
 export function validateParams(params: Params, bech32Prefix: string): void {

@@ -31,7 +31,7 @@ export function buyingSide({ token0, token1 }: types.PairId, payment: 0 | 1): ty
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Caches the key of a pool's opposite side on the key object, because swaps visit the same pools repeatedly. */
+/** Caches the opposite side's key on the key object of each pool side, because swaps visit the same pools repeatedly. */
 const counterparts = createObjectSlot<types.PoolReservesKey, types.PoolReservesKey>("other side");
 
 function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
@@ -44,7 +44,7 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, or undefined if it was never created. Sides without reserves are rebuilt, not stored. */
+/** Returns the pool with this key, or undefined if it was never created. A side without reserves is not stored, so it is rebuilt here. */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -64,7 +64,7 @@ function createPool(context: Context, chainName: string, key: types.PoolKey): ty
   const id = store.poolCount.get(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
-  // Like Go, read the count again before incrementing it, because both reads consume gas.
+  // Like Go, read the count a second time before incrementing it, because each read consumes gas.
   store.poolCount.set(context, store.poolCount.get(context) + 1n);
   const pair = pairText(key.pairId);
   context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
@@ -77,12 +77,12 @@ export function poolOfReserves(context: Context, reserves: types.PoolReserves): 
   return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
 }
 
-/** Returns whether this is a pair's token1 side, where the maker sells token1. */
+/** Returns true for the token1 side of a pair, where the maker sells token1. */
 export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): boolean {
   return takerDenom < makerDenom;
 }
 
-/** Rebuilds a missing pool side. As in the deployed module, the missing side takes its opposite price from the existing side. */
+/** Rebuilds a pool side that is not stored. As in the deployed module, its opposite price is copied from the stored side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,
@@ -93,7 +93,7 @@ function completeSides(
   throw new Error("this is a bug: a pool without a side");
 }
 
-/** Creates a pool's empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
+/** Creates the two empty sides of a pool. As in the deployed module, the token0 side's opposite price is copied from the token1 side. */
 function newSides(key: types.PoolKey): PoolSides {
   const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
@@ -123,12 +123,12 @@ export function withReserves(side: types.PoolReserves, reserves: bigint): types.
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Amounts of the swap that changed a pool. `isUpper` is true if the swap bought from the token1 side. */
+/** Amounts of the swap that changed a pool. `isUpper` is true if the taker bought from the token1 side. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
 
-/** Writes both sides of a pool, the token0 side first, and deletes a side without reserves. */
+/** Saves both sides of a pool, the token0 side first. A side without reserves is deleted. */
 export function savePool(context: Context, chainName: string, pool: PoolSides, swap?: PoolSwap): void {
   saveSide(context, chainName, pool.lower, swap?.isUpper === false ? swap : undefined);
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
@@ -153,8 +153,8 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
 /**
- * The values of a pool that the formulas for shares use. `tick` is the normalized centre, and `supply` is the pool's total number of
- * shares.
+ * The pool's values from which the amounts and shares of a deposit are calculated. `tick` is the normalized centre, and `supply` is
+ * the pool's total number of shares.
  */
 interface PoolState {
   readonly reserves: Amounts;
@@ -164,8 +164,8 @@ interface PoolState {
 }
 
 /**
- * Calculates the amounts that a deposit adds to the reserves, and the shares issued for these amounts. With autoswap, the whole offer is
- * deposited, and its unmatched part pays a fee.
+ * Calculates the amounts that a deposit adds to the reserves, and the shares issued for these amounts. With autoswap, the whole
+ * offer is deposited, and a fee is charged on the part that does not match the reserves' ratio.
  */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {
   const price = calcPrice(-pool.tick);
@@ -178,7 +178,7 @@ export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean
   return { amounts: offered, shares: calcShares(pool, value, { price, feeValue }) };
 }
 
-/** Returns the value of both amounts in token0. `price` is the price of token0 in token1. */
+/** Returns the total value of both amounts in units of token0. `price` is the price of token0 in units of token1. */
 function valueOf([amount0, amount1]: Amounts, price: PrecDec): PrecDec {
   return addPrec(precFromInt(amount0), quoPrec(precFromInt(amount1), price));
 }
@@ -189,23 +189,23 @@ function calcShares(
   { price, feeValue }: { readonly price: PrecDec; readonly feeValue: PrecDec },
 ): bigint {
   const existing = valueOf(reserves, price);
-  // The first deposit gets one share per unit of value in token0.
+  // The first deposit gets one share per unit of token0 that it is worth.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // Earlier owners earn the fee, which raises the pool's value without new shares. Rounding shares down also favours earlier owners.
+  // The fee raises the pool's value without new shares, so earlier owners earn the fee. Rounding shares down also favours earlier owners.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
-  // A swap in this pool returns 1.0001^-fee of the value. An autoswap pays the same fee on the part that it would otherwise swap.
+  // A swap in this pool returns the value multiplied by 1.0001^-fee. A deposit with autoswap pays the same fee on its unmatched part.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
-  // Compare cross products instead of ratios, because a side without reserves then needs no special case and fewer divisions are
-  // rounded. If the excess is positive, too much token1 is offered; if it is negative, too much token0.
+  // Compare cross products instead of ratios. A side without reserves then needs no special case, and fewer divisions are rounded.
+  // If the excess is positive, too much token1 is offered. If the excess is negative, too much token0 is offered.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -229,11 +229,12 @@ const LEGACY_BITS = 315;
 const LEGACY_BOUND = 1n << 315n;
 
 /**
- * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, then truncated to an
- * integer. The result is the floor of the quotient, or one more if the quotient is within half of 10^-18 below the next integer.
+ * Calculates a * b / c like the SDK's 18-digit decimals. The quotient is truncated to 36 digits, rounded half to even to 18 digits,
+ * and then truncated to an integer. The result is the floor of the quotient, or one more if the quotient is within half of 10^-18
+ * below the next integer.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
-  // Go multiplies decimals before dividing, and both steps are limited to 315 bits.
+  // Go multiplies before dividing, and the results of both steps are limited to 315 bits.
   const product = checkLegacy(a * b * LEGACY_ONE);
   const doubled = (product * LEGACY_ONE) / c;
   const whole = doubled / LEGACY_ONE;
@@ -248,7 +249,7 @@ function checkLegacy(value: bigint): bigint {
   return value;
 }
 
-/** Calculates the amounts paid out for the shares, rounded down. */
+/** Calculates the amounts of both tokens that are paid out for `shares`, rounded down. */
 export function calcWithdrawal([reserve0, reserve1]: Amounts, shares: bigint, supply: bigint): Amounts {
   return [checkInt(reserve0 * shares) / supply, checkInt(reserve1 * shares) / supply];
 }

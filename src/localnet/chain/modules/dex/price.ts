@@ -6,12 +6,12 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = decimal.parsePrecDec("1.0001");
 const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
-/** The maximum price, as written in the deployed module. This maximum is slightly above the highest tick's price. */
+/** The deployed module's maximum price, which is slightly above the highest tick's price. */
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of the ticks from 0 upwards, indexed by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand,
- * so a chain only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
+ * Prices of ticks 0 and above, indexed by tick. Each price is the previous price times 1.0001, rounded. The table grows on demand
+ * up to the highest tick that was used. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
@@ -30,7 +30,7 @@ export function calcPrice(tick: bigint): decimal.PrecDec {
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices of the ticks below 0, cached because a division costs more than a lookup. */
+/** Prices of the ticks below 0. The prices are cached, because a division is slower than a lookup. */
 const inverseOf = new Map<number, decimal.PrecDec>();
 
 function inversePrice(index: number): decimal.PrecDec {
@@ -55,8 +55,8 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 }
 
 /**
- * Follows the deployed module's binary search step by step, because for a price between two ticks, the search path determines which
- * of the two ticks is the result. The table only grows until one of its prices exceeds `price`, as all later prices do, too.
+ * Follows the deployed module's binary search step by step, because the search path determines the result for a price between two
+ * ticks. The table grows only until a price in it exceeds `price`, because all later prices exceed `price`, too.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
@@ -72,7 +72,7 @@ function search(price: decimal.PrecDec): number {
   return right;
 }
 
-/** Returns an index from which all table prices exceed `price`, or an index beyond the table if no price does. */
+/** Returns an index from which all table prices exceed `price`, or an index beyond the table if no table price exceeds `price`. */
 function firstAbove(price: decimal.PrecDec): number {
   while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

@@ -176,7 +176,7 @@ function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store under `prefix`. As in Go, every pagination error becomes gRPC status Internal. */
+/** Returns a page of the records stored under `prefix`. As in Go, every pagination error becomes gRPC status Internal. */
 function page(
   context: Context,
   prefix: Uint8Array,
@@ -190,7 +190,10 @@ function page(
   }
 }
 
-/** Parses "A<>B" with the tokens in either order. Throws dex/1119 for a text in another format, and dex/1102 for equal tokens. */
+/**
+ * Parses a pair id such as "A<>B", with the tokens in either order. Throws dex/1119 for any other format, and dex/1102 for equal
+ * tokens.
+ */
 function parsePairId(text: string): types.PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
@@ -198,7 +201,7 @@ function parsePairId(text: string): types.PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of the pair that sells `makerDenom`. If the pair does not contain `makerDenom`, the taker pays token0. */
+/** Returns the side of the pair that sells `makerDenom`. If `makerDenom` is not one of the pair's tokens, `takerDenom` is token0. */
 function sideSelling({ token0, token1 }: types.PairId, makerDenom: string): types.TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
@@ -237,7 +240,7 @@ function parsePoolDenom(denom: string): bigint | undefined {
   return id !== undefined && id <= MAX_UINT64 ? id : undefined;
 }
 
-/** Builds a deposit record from a pool's shares. Deposits are not stored as records, because pool shares are coins. */
+/** Builds a deposit record from a pool's shares. The chain does not store deposit records, because pool shares are ordinary coins. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
     store.poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
@@ -273,9 +276,9 @@ interface PoolShares {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Pages through the pool shares in an address's balances, with x/dex's own pagination rules. Page keys are denominations. A page
- * requested by key has no total, and its next key can be any coin's denomination. Throws QueryError 13 (Internal) for an invalid
- * page request.
+ * Returns a page of the pool shares in an address's balances, with the special pagination rules of x/dex. Page keys are
+ * denominations. A page requested by key has no total, and its next key can be the denomination of a coin that is not a pool share.
+ * Throws QueryError 13 (Internal) for an invalid page request.
  */
 function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

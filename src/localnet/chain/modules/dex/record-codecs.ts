@@ -15,12 +15,15 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Write buffer size in bytes. The largest record has denominations and addresses of 128 bytes, and six numbers of up to 105 digits. */
+/**
+ * Size of the write buffer in bytes. The largest record contains denominations and addresses of 128 bytes, and six numbers of up to
+ * 105 digits.
+ */
 const CAPACITY = 4096;
 
 /**
  * Writes protobuf into a buffer that all records reuse. The general-purpose writer is several times slower, and each swap writes
- * several order book records. The writer accepts only ASCII texts (see {@link isAscii}).
+ * several order book records. This writer accepts only ASCII strings (see {@link isAscii}).
  */
 function createProtoWriter() {
   const buffer = new Uint8Array(CAPACITY);
@@ -60,7 +63,7 @@ function createProtoWriter() {
       const start = ++at;
       write();
       const length = at - start;
-      // Only one byte is reserved for the length, so a length of two bytes shifts the message.
+      // Only one byte is reserved for the length, so the message is shifted if the length needs two bytes.
       if (length > 0x7f) {
         buffer.copyWithin(start + 1, start, at);
         buffer[start] = length >> 7;
@@ -77,7 +80,7 @@ function createProtoWriter() {
   };
 }
 
-/** Returns whether a text is ASCII (one byte per character) and short enough for the buffer. */
+/** Returns whether a string contains only ASCII characters (one byte each) and is short enough for the buffer. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
@@ -87,8 +90,9 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Caches the decoded record on its byte array. A store returns the same array until the value is written again, so a decoded record is
- * never older than its bytes. Do not modify a decoded record, because later reads return the same object.
+ * Wraps a codec to cache each decoded record on its byte array. The store returns the same array until the value is written again,
+ * so the cached record always matches the stored bytes. Callers must not modify a decoded record, because later reads return the
+ * same object.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = createObjectSlot<Uint8Array, T>("decoded record");
@@ -176,7 +180,7 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** Returns whether the fast writer can encode these texts. Texts from a genesis document can be empty, long or non-ASCII. */
+/** Returns whether the fast writer can encode these strings. Strings from a genesis document can be empty, long or non-ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
@@ -190,7 +194,10 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Encoded pool sides, cached on the key object that a side's versions share. A swap changes the reserves but rarely the prices. */
+/**
+ * Caches the encoded bytes on the key object, which all versions of a pool side share. The cache pays off because a swap changes a
+ * side's reserves, but rarely its prices.
+ */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {

@@ -124,7 +124,7 @@ export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
 
-/** Parses a number that protobuf carries as text, where empty text means 0. */
+/** Parses a number that protobuf encodes as a string. An empty string means 0. */
 function parseNumber(text: string): bigint {
   return text === "" ? 0n : parseGoBigInt(text);
 }

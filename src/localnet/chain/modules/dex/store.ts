@@ -61,7 +61,7 @@ export function deleteActiveTranche(context: Context, key: types.TrancheKey): vo
   context.store(MODULE_NAME).delete(types.activeTranchePath(key));
 }
 
-/** Iterates over a tick's active tranches in byte order of their keys. */
+/** Iterates over the active tranches at one tick, in byte order of the tranche keys. */
 export function* activeTranchesAtTick(
   context: Context,
   tradePairId: types.TradePairId,
@@ -72,8 +72,8 @@ export function* activeTranchesAtTick(
 }
 
 /**
- * Iterates over a snapshot of the records that a taker reaches, by ascending tick. At a tick, pools (by fee) precede tranches (by
- * key).
+ * Iterates over a snapshot of the records from which a taker can buy, by ascending tick. At the same tick, pools (ordered by fee)
+ * come before tranches (ordered by key).
  */
 export function ticksOfSide(
   context: Context,
@@ -125,7 +125,7 @@ function createRecords<K, V>(
   };
 }
 
-/** Tranches that left the book because they were filled, were cancelled or expired. */
+/** Tranches that were filled, cancelled or have expired, and are therefore no longer on the book. */
 export const inactiveTranches = createRecords(
   types.INACTIVE_TRANCHE_PREFIX,
   inactivePath,
@@ -169,8 +169,8 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 }
 
 /**
- * Assigns a tranche key. Keys have the same length and sort order as the deployed module's `tk-N`, but the specification
- * separates the parts of a key with "||". Like the pool count, the tranche count is read twice, each time consuming gas.
+ * Assigns a tranche key. The specification's keys (`t||N`) have the same length and sort order as the deployed module's keys
+ * (`tk-N`). As in Go, the tranche count is read twice, because each read consumes gas.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);
@@ -178,7 +178,7 @@ export function nextTrancheKey(context: Context): string {
   return context.profile.deployed("dexTrancheKeys") ? `tk-${count}` : `t||${count}`;
 }
 
-// The deployed module counts a block's JIT orders in a transient store, which has its own gas costs.
+// Gas costs of the SDK's transient store, in which the deployed module counts the block's JIT orders.
 const TRANSIENT_READ_COST = 100;
 const TRANSIENT_WRITE_COST_FLAT = 200;
 const TRANSIENT_WRITE_COST_PER_BYTE = 3;

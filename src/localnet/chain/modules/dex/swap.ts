@@ -22,7 +22,7 @@ interface SwapRequest {
   readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
-/** A swap's result. `filled` is true if the remainder is too small to buy anything, or if the maximum output is reached. */
+/** A swap's result. `filled` is true if the remaining input is too small to buy anything, or if the maximum output has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
@@ -33,8 +33,9 @@ type Liquidity =
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first, and emits the gas used. The deployed module swaps in a cache context that it always
- * writes back. No cache context is needed here, because a failed message or route drops its own state branch.
+ * Swaps against the book, best price first, and emits an event with the gas used. The deployed module swaps in a cache context, but
+ * always writes the changes back. This function needs no cache context, because the writes of a failed message or route are
+ * discarded anyway.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -53,7 +54,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
     const price = priceOf(liquidity);
     if (limitPrice !== undefined && price > limitPrice) break;
     const amounts = take(context, chainName, liquidity, { remaining, remainingOut });
-    // The input is rounded up, so the last input can exceed the remainder by one unit.
+    // Each input is rounded up, so `remaining` can become -1.
     remaining -= amounts.amountIn;
     amountOut += amounts.amountOut;
     filled = decimal.quoPrec(decimal.precFromInt(remaining), price) < decimal.PREC_ONE;
@@ -67,8 +68,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over a snapshot of the liquidity that a taker reaches. Advances past a record before yielding the record, because the
- * deployed iterator charges the step's gas at that moment.
+ * Iterates over a snapshot of the liquidity from which a taker can buy. Advances the store's iterator before yielding a record,
+ * because the deployed module also pays an iteration's gas before it uses the record.
  */
 function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -103,7 +104,7 @@ interface Remaining {
 function take(context: Context, chainName: string, liquidity: Liquidity, want: Remaining): SwapAmounts {
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
-  // Round the output down and the input up. Both roundings favour the maker, so no sequence of trades can drain a record.
+  // Round the output down and the input up. Both roundings favour the maker, so repeated trades cannot drain a record.
   const affordable = minInt(
     reserves,
     decimal.truncatePrec(decimal.quoPrec(decimal.precFromInt(want.remaining), price)),
@@ -136,7 +137,7 @@ function swapTranche(tranche: types.Tranche, { amountIn, amountOut }: SwapAmount
   });
 }
 
-/** Returns the first record with liquidity that a taker reaches, or undefined if there is none. */
+/** Returns the first record with liquidity for a taker, or undefined if the side has no liquidity. */
 export function bestRecord(
   context: Context,
   tradePairId: types.TradePairId,
@@ -174,7 +175,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. Nothing is paid out, so a route with one token can succeed, with no output coin. */
+/** Simulates MsgMultiHopSwap. Nothing is paid out, so a route with only one token can succeed with an empty output coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -194,10 +195,10 @@ function chooseRoute(
     : firstRoute(context, chainName, request);
 }
 
-/** State that all routes of a MsgMultiHopSwap share. */
+/** State shared by all routes of a MsgMultiHopSwap. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes for whose swaps gas has been charged. Another route with the same prefix is not charged for these swaps again. */
+  /** Route prefixes for whose last swap gas has already been charged. A later route with the same prefix is not charged again. */
   readonly paid: Set<string>;
 }
 
@@ -212,7 +213,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/** Dry-runs every route, then runs the best route again without charging its gas twice. */
+/** Runs every route without keeping its writes, then executes the best route without charging its gas a second time. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   const scope = { request, paid: new Set<string>() };
@@ -237,7 +238,8 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
 }
 
 /**
- * Creates the error thrown if all routes fail. The error lacks code 1141, because the deployed module uses Go's `errors.Join`.
+ * Creates the error thrown if all routes fail. The error does not have code 1141, because the deployed module joins the errors with
+ * Go's `errors.Join`, which drops the code.
  */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
@@ -246,15 +248,13 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Returns the coin that a route pays out. Throws for a one-token route, for which Go dereferences a nil pointer. */
+/** Returns the coin that a route pays out. Throws for a route with only one token, because Go panics with a nil pointer dereference. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;
 }
 
-/**
- * Swaps along a route. Throws dex/1154 if the exit limit price cannot be met, and dex/1164 if a pair's liquidity is insufficient.
- */
+/** Swaps along a route. Throws dex/1154 if the exit limit price cannot be reached, and dex/1164 if a pair has too little liquidity. */
 function runRoute(
   context: Context,
   chainName: string,
@@ -328,7 +328,7 @@ function transferCoins(
   ]);
   const received = outOf(route);
   wrapErrors(
-    // The error loses its code, because the deployed module wraps it with Go's `fmt.Errorf`.
+    // The wrapped error has no code, because the deployed module wraps errors with Go's `fmt.Errorf`.
     ({ message }) => unregisteredError(`failed to send out coin and dust to the receiver: ${message}`),
     () =>
       bank.sendFromModule(

@@ -20,8 +20,8 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 }
 
 /**
- * Returns whether an expiration time has passed: an order is valid while block time <= expiration_time (spec 001). In the
- * deployed module, an order is no longer valid if the two times are equal.
+ * Returns whether an expiration time has passed. An order is valid while block time <= expiration_time (spec 001). In the deployed
+ * module, an order is valid only while block time < expiration_time.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
@@ -47,7 +47,7 @@ export function newTranche(
   };
 }
 
-/** Returns the tick's first tranche that does not expire and has not been traded against. */
+/** Returns the first tranche at this tick that does not expire and from which no taker has bought yet. */
 export function findPlaceTranche(
   context: Context,
   tradePairId: TradePairId,
@@ -91,7 +91,7 @@ export function saveInactiveTranche(context: Context, tranche: Tranche): void {
   else store.inactiveTranches.delete(context, tranche.key);
 }
 
-/** Emits the event for a tranche that enters or leaves the book. */
+/** Emits the event that reports that a tranche was added to the book or removed from the book. */
 export function countTranche(
   context: Context,
   chainName: string,
@@ -102,7 +102,7 @@ export function countTranche(
   context.emit(events.tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Calculates the filled part that a user can still withdraw, in shares and as a taker amount. */
+/** Calculates how much of the filled part a user can still withdraw, as shares and as an amount of the taker's token. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   const unclaimed = decimal.subPrec(
     decimal.mulPrecInt(filledRatio(tranche), user.sharesOwned),
@@ -116,11 +116,11 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   };
 }
 
-/** Calculates a user's share of the tranche's unfilled maker amount, rounded down. */
+/** Calculates a user's part of the maker amount that has not been filled, rounded down. */
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
-  // Due to rounding, takers can fill slightly more than the tranche offered, which leaves nothing to refund.
+  // Due to rounding, the calculated filled amount can exceed the tranche's total. In this case, there is nothing to refund.
   if (unfilled <= 0n) return 0n;
   return decimal.truncatePrec(decimal.quoPrecInt(decimal.mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }

@@ -14,7 +14,7 @@ export interface PairId {
   readonly token1: string;
 }
 
-/** One side of a pair, on which a taker pays `takerDenom` and receives `makerDenom`. */
+/** One side of a pair. On this side, a taker pays `takerDenom` and receives `makerDenom`. */
 export interface TradePairId {
   readonly makerDenom: string;
   readonly takerDenom: string;
@@ -64,7 +64,7 @@ export interface Tranche {
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /** Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time; undefined means that the tranche does not expire. */
+  /** Expiration in nanoseconds since the Unix epoch. JIT orders have Go's zero time. If undefined, the tranche does not expire. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -93,7 +93,7 @@ export interface Expiration {
 
 export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** The bank methods that the dex uses. A payment throws `ModuleError` if funds are insufficient or the recipient is blocked. */
+/** The bank methods that the dex uses. Payments throw `ModuleError` if the payer has insufficient funds or the recipient is blocked. */
 export type DexBank = Pick<
   BankKeeper,
   "balance" | "balances" | "holders" | "supply" | "sendToModule" | "sendFromModule" | "mint" | "burn"
@@ -105,24 +105,24 @@ export interface DexKeepers extends DexOptions {
 
 export const MODULE_NAME = "dex";
 
-/** Active records on the order book (`TickLiquidity`). */
+/** Key prefix for the pool sides and active tranches on the order book (`TickLiquidity`). */
 export const TICK_LIQUIDITY_PREFIX = utf8("TickLiquidity/value//");
-/** Users' positions in tranches (`LimitOrderTrancheUser`). */
+/** Key prefix for the users' positions in tranches (`LimitOrderTrancheUser`). */
 export const TRANCHE_USER_PREFIX = utf8("LimitOrderTrancheUser/value/");
-/** Filled, cancelled and expired tranches (`LimitOrderTranche`). */
+/** Key prefix for filled, cancelled and expired tranches (`LimitOrderTranche`). */
 export const INACTIVE_TRANCHE_PREFIX = utf8("InactiveLimitOrderTranche/value//");
-/** Tranche expirations (`LimitOrderExpiration`). */
+/** Key prefix for tranche expirations (`LimitOrderExpiration`). */
 export const EXPIRATION_PREFIX = utf8("LimitOrderExpiration/value//");
-/** Pool ids, 8 bytes big-endian. */
+/** Key prefix for pool ids, which are encoded as 8 bytes, big-endian. */
 export const POOL_ID_PREFIX = utf8("Pool/id//");
-/** Each pool's tick, fee and pair (`PoolMetadata`). */
+/** Key prefix for each pool's tick, fee and pair (`PoolMetadata`). */
 export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
-/** Number of pools ever created, 8 bytes big-endian. */
+/** Key for the number of pools ever created, encoded as 8 bytes, big-endian. */
 export const POOL_COUNT_KEY = utf8("Pool/count//");
 export const PARAMS_KEY = utf8("Params/value//");
-/** Number of tranche keys ever assigned, 8 bytes big-endian. */
+/** Key for the number of tranche keys ever assigned, encoded as 8 bytes, big-endian. */
 export const TRANCHE_COUNT_KEY = utf8("Tranche/count//");
-/** Number of JIT orders in the current block, 8 bytes big-endian. */
+/** Key for the number of JIT orders in the current block, encoded as 8 bytes, big-endian. */
 export const JITS_IN_BLOCK_KEY = utf8("JITsInBlock/count//");
 
 const POOL_MARK = utf8("/A_PoolDeposit/");
@@ -145,12 +145,12 @@ export function pairOf({ makerDenom, takerDenom }: TradePairId): PairId {
     : { token0: takerDenom, token1: makerDenom };
 }
 
-/** Encodes a tick so that keys sort numerically: one sign byte, then 8 bytes of two's complement. */
+/** Encodes a tick so that the keys sort numerically: one sign byte, followed by the tick in two's complement (8 bytes, big-endian). */
 function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** Keys for one side of a pair, and the key range of its active records. */
+/** Store keys for one side of a pair, and the end of the key range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
   /** The side's key, including {@link TICK_LIQUIDITY_PREFIX}. */
@@ -158,7 +158,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** Caches each side's keys, which depend only on the pair, so that all id objects for a side share the same arrays. */
+/** Caches the keys of each side, so that all id objects of the same side share the same arrays. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 
 const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKeys => {
@@ -172,7 +172,7 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
   return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 });
 
-/** Returns the common part of one side's keys, without the store prefix. Callers must not modify the shared array. */
+/** Returns the part that all keys of one side have in common, without the store prefix. Callers must not modify the shared array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
@@ -188,7 +188,10 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Returns a pool side's complete key, cached on the key object, which all versions share. Callers must not modify the array. */
+/**
+ * Returns the complete store key of a pool side, cached on the key object that all versions of the side share. Callers must not
+ * modify the array.
+ */
 export const poolReservesPath = cachedOn("path of a side", (key: PoolReservesKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key))),
 );
@@ -198,14 +201,14 @@ export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Returns an active tranche's complete key, cached on the key object. Callers must not modify the cached array. */
+/** Returns the complete store key of an active tranche, cached on the key object. Callers must not modify the cached array. */
 export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, trancheRef(key))),
 );
 
 type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 
-/** Caches key bounds, because every order iterates over the tranches at its tick. */
+/** Caches the key bounds of ticks, because every placed order iterates over the tranches at its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
 /** Returns the key bounds of the active tranches at one tick. Callers must not modify the shared arrays. */
@@ -225,7 +228,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** Caches the last path, because a message reads a user's position and then writes it. */
+/** The last key returned by {@link trancheUserPath}, cached because a message reads a user's position and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
 /** Returns the complete key of a user's position in a tranche. Callers must not modify the cached array. */
@@ -271,12 +274,12 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/** Formats a time's whole seconds in base 36, preceded by the digit count. Go's zero time (year 1) is formatted as "10". */
+/** Formats the whole seconds of a time in base 36, preceded by the number of digits. Go's zero time (year 1) is formatted as "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }
 
-/** Formats a number in base 36, preceded by its digit count in base 36, so that the texts sort numerically. */
+/** Formats a number in base 36, preceded by its number of digits in base 36, so that the strings sort numerically. */
 export function sortableNumber(value: bigint): string {
   const digits = value.toString(36);
   return `${digits.length.toString(36)}${digits}`;

@@ -22,7 +22,7 @@ import * as money from "../../runtime/coins.ts";
 
 const MODULE_NAME = "feemarket";
 
-/** Module account that holds a transaction's fee from the ante step until the post step. */
+/** Module account that keeps a transaction's fee in escrow between the ante step and the post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
 /** Returns the deployed chain's parameters with the given fee denomination. */
@@ -44,7 +44,10 @@ export const storedParams = collections.createRequiredItem(
   ),
 );
 
-/** Returns the first invalid field with the reason, or undefined if all are valid. The checks, their order and texts match Go. */
+/**
+ * Returns the first invalid field and the reason, or undefined if all fields are valid. The checks, their order and their error
+ * texts match Go.
+ */
 export function findParamsError(
   params: market.Params,
 ): { readonly field: string; readonly text: string } | undefined {
@@ -70,9 +73,9 @@ export function findParamsError(
 }
 
 interface FeemarketOptions {
-  /** Fee denomination to use if the genesis has no parameters. */
+  /** Fee denomination, used if the genesis contains no parameters. */
   readonly feeDenom: string;
-  /** Minimum gas prices that the node's mempool enforces while the market is disabled. Default: none. */
+  /** Minimum gas prices that the node's mempool enforces while the fee market is disabled. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
 }
 
@@ -84,11 +87,11 @@ interface FeemarketDeps extends SettleDeps {
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
-  /** Returns the maximum gas that a transaction can use, or undefined while the market is disabled. */
+  /** Returns the maximum gas that a transaction can use, or undefined while the fee market is disabled. */
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** Upper bound of the gas for paying out a fee. The block's utilization does not include this gas. */
+/** Upper bound of the gas used to pay out a fee. The payout's gas is not added to the block's utilization. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */
@@ -117,8 +120,8 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
 const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the gas price starts
- * at its minimum.
+ * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the initial gas price
+ * is the minimum gas price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = SCHEMA.read(json);
@@ -160,17 +163,17 @@ interface FeeDeps {
   readonly accounts: Pick<AuthKeeper, "has" | "get" | "parseAddress" | "formatAddress">;
 }
 
-/** Module account that receives the fees while the market is disabled. */
+/** Module account that receives the fees while the fee market is disabled. */
 const FEE_COLLECTOR = "fee_collector";
 
 /**
  * Creates the ante step that checks the offered fee against the price of the gas limit and moves the entire offer into escrow
- * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The messages' gas usage is not known yet, so the post step splits the offer
- * into fee and tip.
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). At this time, the messages' gas usage is unknown, so the post step splits the
+ * offer into fee and tip.
  *
  * Like Go, reads the gas price again at the end, because each read consumes gas.
  *
- * If the market is disabled, the SDK's step {@link deductFee} takes the fee. `minGasPrices` are the node's minimum prices, which
+ * If the fee market is disabled, {@link deductFee} takes the fee as in the SDK. `minGasPrices` are the node's minimum prices, which
  * only its mempool enforces.
  */
 function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
@@ -183,7 +186,7 @@ function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): A
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // A simulation may offer less than the price, because clients simulate before they know the fee.
+    // A simulated transaction may offer less than the price, because clients simulate before they know the fee.
     if (!isSimulation) {
       const used = context.gas.used();
       errors.wrapErrors("error checking fee", () =>
@@ -260,8 +263,8 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
 }
 
 /**
- * Rejects a fee grant, because this chain has no fee grants. Uses Go's error text for a missing grant, with the addresses as raw
- * bytes.
+ * Rejects a fee grant, because this chain has no fee grants. The error text is Go's text for a missing grant, which contains the
+ * addresses as raw bytes.
  */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
@@ -269,8 +272,8 @@ function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
 }
 
 /**
- * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually has no fee, so
- * its payouts move no coins and would consume too little.
+ * Gas that a simulation consumes for the payouts (Go `BankSendGasConsumption`). A simulated transaction usually offers no fee, so
+ * the payouts would move no coins and consume too little gas.
  */
 const SIMULATED_SETTLEMENT_GAS = 12_490n;
 
@@ -292,11 +295,11 @@ function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read the gas before the payouts, because the block's total does not include the payouts' gas.
+    // Read the gas usage before the payouts, because the block's total does not include gas used by the payouts.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // Split the offer based on the gas used so far, which includes the settlement's first reads.
+    // Charge for all gas used so far, including the state and parameter reads of this step.
     const charged = context.gas.used();
     const split = isSimulation
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
@@ -343,10 +346,10 @@ export const storedState = collections.createRequiredItem(
     collections.mappedCodec(collections.messageCodec(WireState), market.fromWire, market.toWire),
   ),
 );
-/** Height up to which no fee is charged, as decimal text; -1 if fees are charged from the first block. */
+/** Height up to which no fee is charged, as decimal text. The value -1 means that fees are charged from block 1. */
 export const enabledHeight = collections.createItem(MODULE_NAME, Uint8Array.of(3), collections.integerCodec);
 
-/** Price of one unit of gas in a denomination. */
+/** Price of one unit of gas in one denomination. */
 export interface GasPrice {
   readonly denom: string;
   readonly amount: Dec18;
@@ -354,7 +357,7 @@ export interface GasPrice {
 
 /** Returns the gas price in a denomination. Throws dynamicfees/1100 for any denomination other than the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
-  // Like Go, read the state before the parameters, because the order determines the gas used if a later read fails.
+  // Like Go, read the state before the parameters, because the order determines how much gas is used before a read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };
@@ -366,8 +369,8 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The fee is the price of `gas.charged`. Throws sdk/13 if the offer does not cover `gas.limit`;
- * the error text reports `gas.used`.
+ * Splits an offer into fee and tip. The fee is the price of `gas.charged`. Throws sdk/13 if the offer is less than the price of
+ * `gas.limit`. The error text contains `gas.used`.
  */
 function splitFee(
   offered: money.Coin,

@@ -5,7 +5,7 @@ import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 
-/** Name of the module, which has no store, and the module's key in `app_state`. */
+/** Name of the module and its key in `app_state`. The module has no store. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
@@ -53,10 +53,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/**
- * Encodes a transaction exactly as its signer did. The bytes match the signed bytes because the SDK signs a deterministic
- * protobuf encoding.
- */
+/** Encodes a JSON transaction to protobuf. The result equals the bytes that were signed, because the SDK signs a deterministic encoding. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("expected body and auth_info");

@@ -36,7 +36,7 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       const canceledTime = nsToTimestamp(context.timeNs);
       return { proposalId, canceledTime, canceledHeight: context.height };
     },
-    // Only a passed proposal can send the following messages, because the module's account must sign them.
+    // Only passed proposals can contain the following messages, because their signer is the module's account.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
@@ -119,7 +119,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw keys.ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas charged per byte of a proposal, in addition to the store's gas: three times the gas for writing a byte. */
+/** Additional gas per byte of a proposal, which is three times the gas for writing a byte to the store. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

@@ -31,7 +31,7 @@ export interface GovDeps {
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec(gov.Proposal);
-/** Proposals by id. The key is 0x00 and the id, 8 bytes big-endian. */
+/** Proposals. The key is 0x00 and the proposal id (8 bytes, big-endian). */
 export const proposals = createMap(keys.MODULE_NAME, Uint8Array.of(0x00), uint64Codec, proposalCodec);
 /** Ids of proposals in their voting period. The key is 0x01, the period's end and the proposal id. */
 export const activeQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x01), bytesCodec, uint64Codec);
@@ -40,18 +40,18 @@ export const inactiveQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x02), by
 export const nextProposalId = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
 /** Marks each proposal in its voting period with the byte 01. Key: `0x04 | id`. */
 const votingPeriod = createMap(keys.MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
-/** Deposits by proposal and depositor. The key is 0x10, the proposal id and the depositor's length-prefixed address. */
+/** Deposits on proposals. The key is 0x10, the proposal id and the depositor's length-prefixed address. */
 export const deposits = createMap(
   keys.MODULE_NAME,
   Uint8Array.of(0x10),
   bytesCodec,
   messageCodec(gov.Deposit),
 );
-/** Votes by proposal and voter. The key is 0x20, the proposal id and the voter's length-prefixed address. */
+/** Votes on proposals. The key is 0x20, the proposal id and the voter's length-prefixed address. */
 export const votes = createMap(keys.MODULE_NAME, Uint8Array.of(0x20), bytesCodec, messageCodec(gov.Vote));
 export const constitution = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x31), textCodec, "");
 
-/** Stores a proposal, and records whether it is in its voting period. */
+/** Stores a proposal, and updates the index of proposals in their voting period. */
 export function setProposal(context: Context, proposal: gov.Proposal): void {
   if (proposal.status === gov.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     votingPeriod.set(context, proposal.id, Uint8Array.of(1));
@@ -78,7 +78,7 @@ export function deleteProposal(context: Context, proposal: gov.Proposal): void {
   proposals.delete(context, proposal.id);
 }
 
-/** A new proposal, which has no id yet. */
+/** A new proposal that has not been assigned an id yet. */
 export interface Draft {
   readonly messages: readonly Any[];
   readonly metadata: string;
@@ -134,7 +134,8 @@ function requireLength(text: string): void {
 }
 
 /**
- * Requires the message to have a handler and the module's account as its only signer. Also dry-runs a proposal's legacy content.
+ * Throws unless the message has a handler and the module's account is its only signer. If the message contains legacy content, also
+ * runs the message and discards its writes.
  */
 function requireRunnable(
   context: Context,
@@ -222,7 +223,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   return starts;
 }
 
-/** Requires at least one coin to reach the fraction `min_deposit_ratio` of the deposit that starts the vote. */
+/** Throws unless the amount of at least one coin is at least `min_deposit_ratio` times the deposit that starts the vote. */
 function requireRatioOf(
   params: gov.Params,
   least: readonly money.Coin[],
@@ -297,7 +298,7 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
 
 /**
  * MsgCancelProposal, sent by the proposer before the vote ends. The fraction `proposal_cancel_ratio` of each deposit is burned or
- * sent to `proposal_cancel_dest`; the remainder is returned. Throws `ModuleError`.
+ * sent to `proposal_cancel_dest`. The remainder is refunded. Throws `ModuleError`.
  */
 export function cancelProposal(context: Context, id: bigint, proposer: string, keepers: Keepers): void {
   const proposal = requireProposal(context, id);

@@ -24,7 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve the proposal. */
+/** Creates the `gov` module. If the stakers approve a proposal, its messages run with the chain's authority. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -97,7 +97,7 @@ function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Prop
   return proposal.finalTallyResult;
 }
 
-/** Lists the proposals that match all filters, where an absent filter matches every proposal. */
+/** Lists the proposals that match all filters. A filter that is not set matches every proposal. */
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
@@ -113,7 +113,7 @@ function queryProposals(
   return { proposals: page.items, pagination: page.pagination };
 }
 
-/** The response's `params` always contains all parameters. The fields from earlier SDK releases are only set on request. */
+/** Returns all parameters in `params`. The response fields from earlier SDK releases are set only if `params_type` requests them. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
@@ -242,7 +242,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point; the legacy weights omit the point. */
+/** Converts a v1 vote to a legacy vote. The v1 weights are decimals with a point. The legacy weights have no point. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,

@@ -12,8 +12,8 @@ import { queueKey, moduleParams, ratioOf } from "./keys.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 /**
- * Drops proposals that have not reached the minimum deposit by the end of their deposit period, and ends votes whose period is
- * over.
+ * Deletes proposals that have not reached the minimum deposit by the end of their deposit period, and tallies proposals whose
+ * voting period has ended.
  */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
@@ -37,7 +37,7 @@ function dropProposal(context: Context, proposal: gov.Proposal, keepers: keeper.
 function endVote(context: Context, proposal: gov.Proposal, keepers: keeper.Keepers): void {
   const params = moduleParams.get(context);
   const { passes, burns, result } = tally(context, proposal, keepers, true);
-  // Keep a failed expedited proposal's deposits for its regular vote.
+  // A failed expedited proposal keeps its deposits, because a regular vote follows.
   if (passes || !proposal.expedited) {
     if (burns) keeper.burnDeposits(context, proposal.id, keepers);
     else keeper.refundDeposits(context, proposal.id, keepers);
@@ -99,9 +99,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes, weighted by stake. A voter's delegations are counted with the voter's own vote. The delegations of a
- * delegator that did not vote follow their bonded validator's vote, if there is one. If `removesVotes` is true, deletes the
- * counted votes.
+ * Counts the votes, weighted by stake. The delegations of a voter add weight to the voter's own vote. If a delegator did not vote,
+ * the delegation adds weight to the bonded validator's vote, if any. If `removesVotes` is true, deletes the counted votes.
  */
 export function tally(
   context: Context,
@@ -133,7 +132,7 @@ export function tally(
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends ValidatorStake {
-  /** Shares of the validator's delegators that cast their own votes. */
+  /** Shares of the validator's delegators that have voted. */
   deducted: decimal.Dec18;
   ballot: Ballot;
 }

@@ -68,7 +68,7 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics if the subscription is missing; on this
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics. On this
  * chain, the message fails with an error.
  */
 function validateManageHookSubscription(
@@ -158,7 +158,7 @@ const NAMES = new Map<number, string>(Object.entries(HookType).map(([name, value
 /** All hook types, including the unspecified one, in ascending order. */
 const HOOK_TYPES: readonly HookType[] = Object.values(HookType).toSorted((a, b) => a - b);
 
-/** Returns a hook type's name or, if the type is unknown, its number, as Go prints it. */
+/** Returns a hook type's name. Like Go, returns the number if the hook type is unknown. */
 function nameOfHook(hook: number): string {
   return NAMES.get(hook) ?? hook.toString();
 }
@@ -181,7 +181,7 @@ const hookTypeCodec: Codec<number> = {
   decode: (bytes) => bytes.reduce((value, byte) => value * 256 + byte, 0),
 };
 
-/** Prefix of the keys under which `HookSubscriptions` are stored. The rest of a key is the hook type, 4 bytes big-endian. */
+/** Key prefix of the stored `HookSubscriptions`. The rest of each key is the hook type (4 bytes, big-endian). */
 const subscriptionsKey = utf8("subscriptions");
 const subscriptions = createMap(
   MODULE_NAME,
@@ -190,7 +190,10 @@ const subscriptions = createMap(
   messageCodec(HookSubscriptions),
 );
 
-/** Finds the subscriptions to a hook type. As in Go, checks the record's existence before the read; both accesses consume gas. */
+/**
+ * Finds the subscriptions to a hook type. As in Go, checks whether the record exists before reading it, because both accesses
+ * consume gas.
+ */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
@@ -206,7 +209,7 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 
 /**
  * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
- * subscription keeps its place in the call order; a new subscription is added at the end.
+ * subscription keeps its place in the call order. A new subscription is added at the end.
  */
 function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -226,8 +229,8 @@ function subscribe(context: Context, contract: string, hookType: HookType): void
 }
 
 /**
- * Removes a contract from a hook type's subscribers. Deletes the record if no contracts are left; otherwise writes it even if
- * unchanged, as Go does.
+ * Removes a contract from a hook type's subscribers. If no contract is left, deletes the record. Otherwise, writes the record even
+ * if it has not changed, as Go does.
  */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
@@ -237,7 +240,7 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
   else setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Prefix of the hook types' names. The rest of a hook type's name, in lower case, is the key in the sudo message. */
+/** Common prefix of all hook type names. The rest of a name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
 /** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws the contract's error. */
@@ -288,7 +291,7 @@ export function createHooks(keepers: Keepers) {
         tokens_to_burn: tokensToBurn.toString(),
       }),
     afterUnbondingInitiated: (context: Context, id: bigint): void => {
-      // The id can be as large as 2^64 - 1, which JSON.stringify cannot print exactly.
+      // The id can be as large as 2^64 - 1, so JSON.stringify could not print the exact number.
       const body = `{"id":${id}}`;
       callSubscribers(context, keepers.contracts, HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED, body);
     },
@@ -296,8 +299,8 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a cache layer or gas
- * limit of their own. The first error stops the calls and keeps its codespace and code. `body` is the JSON value in the sudo
+ * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a separate cache context
+ * or gas limit. The first error ends the loop and is rethrown with its codespace and code. `body` is the JSON value in the sudo
  * message.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {

@@ -42,11 +42,11 @@ const ErrRateLimitExceeded = register(2, "rate limit exceeded");
 const ErrBadMessage = register(3, "bad message");
 const ErrContractError = register(4, "contract error");
 
-/** A packet whose receiver has this many bytes or more is refused. */
+/** Limit on the length of a packet's receiver. A packet is refused if its receiver has this many bytes or more. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels, so that rejected transfers are not sent. */
+/** Wraps the channels with the rate limiter, so that transfers that exceed a limit are not sent. */
 function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
@@ -56,7 +56,7 @@ function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.I
   };
 }
 
-/** Wraps an application with the limiter, which checks received packets and is notified when a sent packet fails. */
+/** Wraps an application with the rate limiter, which checks received packets and is notified if a sent packet fails. */
 function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCModule {
   return {
     ...inner,
@@ -73,7 +73,7 @@ function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCM
   };
 }
 
-/** Throws if the contract refuses a packet. Packets that are not transfers always pass. */
+/** Throws if the contract refuses a packet. Packets that are not transfers are always allowed. */
 function requireAllowed(context: Context, packet: ics4.OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
@@ -127,7 +127,8 @@ function refuse(
 }
 
 /**
- * Returns why a packet's receiver is invalid, or undefined if it is valid. The receiver is checked even if no contract is set.
+ * Returns the reason why a packet's receiver is invalid, or undefined if the receiver is valid. The receiver is checked even if no
+ * contract is set.
  */
 function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
@@ -183,8 +184,8 @@ function undo(
 }
 
 /**
- * Calls the contract, which checks a packet against its limits and counts it. Throws `ModuleError`: rate-limited-ibc/2 if the
- * contract rejects the packet or fails for any reason, or an unregistered error if the address or the data is invalid.
+ * Calls the contract, which checks a packet against its limits and adds the packet to its totals. Throws rate-limited-ibc/2 if the
+ * contract rejects the packet or fails for any reason. Throws an unregistered `ModuleError` if the address or the data is invalid.
  */
 function checkLimits(
   context: Context,
@@ -200,7 +201,7 @@ function checkLimits(
   );
 }
 
-/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
+/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError` (rate-limited-ibc/4 if the contract fails). */
 function undoSend(
   context: Context,
   { contract, packet }: { readonly contract: string; readonly packet: Packet },
@@ -222,7 +223,7 @@ function dataOf({ data }: Packet, words: string): packets.TransferData {
 /** Name of the sudo message that is sent to the contract. */
 export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
 
-/** Placeholder for the destination of a packet being sent, used in the message to the contract. */
+/** Placeholder for the destination in the message to the contract, used while a packet is being sent. */
 const OMITTED = "omitted";
 
 /**
@@ -251,7 +252,7 @@ export function limiterMessage(
   return printGoObject([[call, printGoObject([["packet", json]])]]);
 }
 
-/** Formats the data as JSON, without the memo if the chain follows the specification. */
+/** Formats the packet data as JSON. If the chain follows the specification, the memo is omitted. */
 function dataJson(
   { denom, amount, sender, receiver, memo }: packets.TransferData,
   { deployed }: Profile,
@@ -262,9 +263,9 @@ function dataJson(
 }
 
 interface RateLimitModule extends ChainModule {
-  /** Wraps the limiter around a port's application. */
+  /** Wraps a port's application with the rate limiter. */
   readonly rateLimitMiddleware: (inner: ics4.IBCModule) => ics4.IBCModule;
-  /** Puts the limiter in front of an application's channels. */
+  /** Wraps an application's channels with the rate limiter. */
   readonly rateLimitICS4Wrapper: (inner: ics4.ICS4Wrapper) => ics4.ICS4Wrapper;
 }
 

@@ -24,7 +24,7 @@ export interface IbcKeeper {
    * client.
    */
   readonly clientLatestHeight: (context: Context, clientId: string) => Height | undefined;
-  /** Returns the app hash that a client stores for a remote height, or undefined if there is none. */
+  /** Returns the app hash that a client stores for a height of the counterparty, or undefined if no app hash is stored. */
   readonly consensusRoot: (context: Context, clientId: string, height: Height) => Uint8Array | undefined;
   /** Verifies a header and stores its consensus state. A conflicting header freezes the client instead. Throws `ModuleError`. */
   readonly updateClient: (context: Context, clientId: string, header: Any) => void;
@@ -40,7 +40,7 @@ export interface IbcKeeper {
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/** The `ibc` module's keeper. It holds no state itself, but reads and writes the context's store. */
+/** The `ibc` module's keeper. The keeper itself has no state. The keeper's methods read and write the store of the given context. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,

@@ -44,8 +44,8 @@ export interface IbcModule extends ChainModule {
 }
 
 /**
- * Creates the `ibc` module: light clients, connections and channels. `router` returns a port's application. It is called for each message,
- * because applications are created after this module.
+ * Creates the `ibc` module: light clients, connections and channels. `router` returns a port's application. `router` is called for
+ * each message, because the applications are created after this module.
  */
 export function createIbcModule(options: IbcOptions, router: PortRouter = () => undefined): IbcModule {
   return {
@@ -83,9 +83,9 @@ const CHANNEL_END = genesisPart<IdentifiedChannel>(`${CHANNEL}.IdentifiedChannel
 const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketState);
 
 /**
- * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. An absent part adds no
- * clients, connections or channels, and sets the default params. Like ibc-go, also creates the localhost client and its connection. Throws
- * `GenesisError`.
+ * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
+ * missing, its parameters are set to the defaults, and no clients, connections or channels are added. Like ibc-go, also creates the
+ * localhost client and its connection. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined): void {
   const root = genesisField(keys.STORE_NAME, genesis);
@@ -140,7 +140,10 @@ export function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` for invalid params. */
+/**
+ * Stores the `params` from one part of the genesis. If the part has no `params`, stores the defaults. Throws `GenesisError` for
+ * invalid params.
+ */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = genesisPart(`${service}.Params`, params.type).readOptional(field);

@@ -29,7 +29,7 @@ const LEAF: ProofSpec["leafSpec"] = {
   prefix: Uint8Array.of(0),
 };
 
-/** The proof specs of an SDK chain: first for a store's IAVL tree, then for the simple Merkle tree over the store roots. */
+/** Proof specs of an SDK chain: the first is for a store's IAVL tree, and the second is for the simple Merkle tree over all store roots. */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
   specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),
@@ -94,8 +94,9 @@ export interface OpenConnectionOptions {
 }
 
 /**
- * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's client and
- * connection must have the same ids. Since no handshake runs, call this function for the counterparty's genesis too.
+ * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
+ * client and connection must have the same ids. This function replaces the handshake, so the counterparty's genesis must also be
+ * built with this function.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

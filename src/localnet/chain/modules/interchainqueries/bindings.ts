@@ -38,7 +38,7 @@ export function createMessageBindings(keepers: Keepers): CustomMessageHandler {
   });
 }
 
-/** Wraps errors twice with the same words, because Go wraps them in each of two layers of bindings. */
+/** Wraps an error twice with the same words, because Go's bindings have two layers and each layer wraps the error. */
 function wrapTwiceAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -77,7 +77,10 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a KV query's list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics. */
+/**
+ * Reads a KV query's list of keys. A null element becomes undefined, and the key check rejects it. The deployed chain panics in
+ * this case.
+ */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()
@@ -89,12 +92,12 @@ function keyList(field: JsonField): KeyList {
 }
 
 /**
- * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike the
- * REST API, prints integers as JSON numbers with all digits.
+ * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
+ * REST API, integers are JSON numbers with all their digits.
  */
 export const queryBindings: CustomQueryHandler = customQueries(
   {
-    // As in Go, the query is not looked up, so an unknown id fails with ErrNoQueryResult.
+    // As in Go, only the result is read, so an unknown query id fails with ErrNoQueryResult.
     interchain_query_result: (context, fields) => ({
       result: resultJson(getResult(context, queryId(fields))),
     }),
@@ -109,8 +112,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries by owners and connection; an empty filter matches every query. Returns all matches or, with the `deployed` profile,
- * only one page, as the gRPC query does. Like the deployed binding, panics if `pagination` is missing.
+ * Lists queries filtered by owners and connection. An empty filter matches every query. Returns all matches. With the `deployed`
+ * profile, returns only one page, like the gRPC query. Like the deployed binding, panics if `pagination` is missing.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -142,7 +145,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/** Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members, but never the key or value. */
+/** Prints a query result for a contract. Like Go's `omitempty`, omits empty and zero members. The key and value are always printed. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

@@ -123,10 +123,10 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may remove the query once the submit
- * timeout has passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). With a
- * huge timeout, only the owner can ever remove it, because sums are exact. On the deployed chain, uint64 sums wrap around, so with a huge
- * timeout, any account may remove the query immediately.
+ * Returns whether `sender` may remove a query. The owner may always remove the query. Other accounts may remove the query once the
+ * submit timeout has passed since both the registration and the last submitted result (chain-extension-modules.md,
+ * "Authentication", 5). Sums are exact on this chain, so a query with a huge timeout can be removed only by its owner. On the
+ * deployed chain, uint64 sums wrap around, so any account may remove such a query immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -143,7 +143,7 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
-/** Drops null keys. A TX query may contain null keys, because only a KV query's keys are checked. */
+/** Removes null keys. A TX query may contain null keys, because keys are checked only for KV queries. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
@@ -197,8 +197,8 @@ interface CheckRules {
 type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Performs the stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, a TX query may have any keys and a KV
- * query any filter, because only the query type's own field is checked.
+ * Performs the stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, keys are checked only for KV queries, and
+ * the filter is checked only for TX queries.
  */
 export function validateRegister(
   message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,

@@ -66,8 +66,8 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 export const MODULE_NAME = "interchainqueries";
 
 /**
- * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them; the README explains what zero
- * means.
+ * The module's limits and query deposit. As in Go, all parameters are zero until genesis sets them. The README explains the meaning
+ * of zero.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -93,8 +93,8 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-// The module's errors, under their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing because the
-// generated encoders can encode every record that a handler builds.
+// The module's errors, under their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is not defined, because
+// the generated encoders can encode every record that a handler builds.
 const register = errorsOf(MODULE_NAME);
 export const ErrInvalidQueryID = register(1100, "invalid query id");
 export const ErrEmptyResult = register(1101, "empty result");
@@ -118,12 +118,12 @@ export const ErrEmptyKeyID = register(1119, "key id is empty");
 export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
 
-/** Wraps an error as "words: text: text", with its text twice, because the Go code wraps the error in its own message. */
+/** Wraps an error as "words: text: text". The error's text appears twice, because the Go code wraps the error in its own message. */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }
 
-/** The value of entries for which only the key matters. */
+/** Empty value, used for store entries whose key contains all information. */
 const MARK = new Uint8Array(0);
 
 /** A transaction that was delivered for a TX query. `hash` is the transaction's SHA-256. */
@@ -139,7 +139,7 @@ const submittedTxCodec: Codec<SubmittedTx> = {
 
 // Ids in keys are 8 bytes, big-endian.
 
-/** The last assigned id; absent before the first registration. */
+/** The last assigned query id. Not stored before the first registration. */
 export const lastId = createItem(MODULE_NAME, Uint8Array.of(0x64), uint64Codec);
 /** Registered queries, stored under `0x01 | query id`. */
 export const queries = createMap(
@@ -179,7 +179,7 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. A TX query can have too many submitted transactions to delete in one message, so the
+ * Deletes a query's record and KV result. A TX query can have more submitted transactions than one message should delete, so the
  * query is only marked as removed. `cleanUpRemovedQueries` then deletes the transactions at the end of later blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
@@ -226,7 +226,7 @@ export function markRemoved(context: Context, id: bigint): void {
 
 /**
  * Deletes the submitted transactions of removed TX queries, in ascending order of query id. A block deletes at most
- * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
+ * `tx_query_removal_limit` transactions and visits at most the same number of queries. A limit of 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = moduleParams.get(context);
@@ -248,7 +248,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, if the budget is used up, the query stays marked for a later block even if no transaction is left.
+  // As in Go, the query stays marked as removed if the budget is used up, even if none of its transactions is left.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }
@@ -266,7 +266,7 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
   return taken;
 }
 
-/** Lists queries in ascending order of id, filtered by owners and connection; an empty filter matches every query. */
+/** Lists queries in ascending order of id, filtered by owners and connection. An empty filter matches every query. */
 export function pageQueries(
   context: Context,
   { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,

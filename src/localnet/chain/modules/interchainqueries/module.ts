@@ -99,8 +99,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two separate
- * wraps would change the output, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap contains the complete message of the old error. Two separate
+ * wraps would be printed in a different order, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -130,8 +130,8 @@ const PATH = `app_state.${keeper.MODULE_NAME}`;
 /**
  * Reads the module's genesis. As on the deployed chain, the genesis contains `params` and `registered_queries`. Additional optional
  * members are `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`.
- * Without a module genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
- * `GenesisError`; for an invalid query, throws `ModuleError` with the same message as in Go.
+ * Without a module genesis, the parameters are the defaults. As in Go, if only `params` is missing, all parameters are zero. Throws
+ * `ModuleError` with the same message as Go for an invalid query, and `GenesisError` for any other invalid value.
  */
 function initGenesis(
   context: Context,
@@ -172,7 +172,7 @@ function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Checks the genesis queries in list order, as Go does. Throws `ModuleError`. */
+/** Like Go, validates the genesis queries in list order. Throws `ModuleError`. */
 function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
@@ -206,7 +206,10 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-/** Reads the members that the deployed schema lacks, without which an export would lose results and reuse ids. */
+/**
+ * Reads the genesis members that the deployed schema lacks. Without these members, an export would lose results, and ids would be
+ * reused.
+ */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {

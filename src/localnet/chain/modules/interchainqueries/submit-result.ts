@@ -22,8 +22,8 @@ import {
 } from "./tx-queries.ts";
 
 /**
- * MsgSubmitQueryResult. Any account may send this message at any time, because `update_period` binds only relayers. As in Go, KV
- * values are processed first. If the message contains KV values and requests their callback, its block is ignored. A block
+ * MsgSubmitQueryResult. Any account may send this message at any time, because only relayers have to follow `update_period`. As in
+ * Go, KV values are processed first. If the message contains KV values and requests their callback, its block is ignored. A block
  * without a transaction is accepted and has no effect.
  */
 export function submitQueryResult(
@@ -74,12 +74,12 @@ const EMPTY = new Uint8Array(0);
 
 /**
  * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the client's
- * status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume gas; proof
- * verification does not.
+ * status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume gas, but
+ * proof verification does not.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
-  // Check in Go's order, because the order determines which error a submission with several defects gets.
+  // Run the checks in Go's order, because the first failed check determines the error.
   if (query.queryType !== "kv")
     throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
@@ -119,7 +119,10 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H, which the header at H + 1 contains, from the client's consensus state at H + 1. */
+/**
+ * Returns the app hash after block H. The hash is read from the client's consensus state at H + 1, because the header at H + 1
+ * contains this hash.
+ */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -132,7 +135,8 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the proof specs from the client state here. Clients always have the SDK's proof specs, so only check that the client exists.
+  // At this point, Go reads the proof specs from the client state. All clients have the SDK's proof specs, so only check that the
+  // client exists.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -167,9 +171,9 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a key's proof and returns the value to store. If the proof shows that the key is absent, returns an empty value even if the
- * submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof if
- * the verification fails.
+ * Verifies a key's proof and returns the value to store. If the proof shows that the key does not exist, returns an empty value
+ * even if the submitter sent a value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1).
+ * Throws ErrInvalidProof if the verification fails.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -187,9 +191,10 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the transaction,
- * verifies the headers but does not deliver the transaction again. Even then, the query's local height advances, which delays the query's
- * removal by accounts other than its owner. The query's remote height never changes, because transactions may arrive in any order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
+ * transaction, verifies the headers but does not deliver the transaction again. Even in this case, the query's local height
+ * advances. Accounts other than the owner must therefore wait longer before they can remove the query. The query's remote height
+ * never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
@@ -221,8 +226,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
 }
 
 /**
- * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in Go, both
- * consensus states are stored, and if the next header conflicts with a stored state, the client is frozen without an error.
+ * Updates the client with the block's header and the next header, then checks that the next header follows the block's. As in Go,
+ * both consensus states are stored. If the next header conflicts with a stored state, the client is frozen without an error.
  */
 function verifyHeaders(
   context: Context,
@@ -250,7 +255,7 @@ function verifyHeaders(
 
 /**
  * Prints the callback message like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round.
- * Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes an absent field to nil.
+ * Members of the height are omitted if they are 0. Empty data is null, because protobuf decodes a missing field to nil.
  */
 function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [

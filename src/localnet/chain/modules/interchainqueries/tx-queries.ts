@@ -65,7 +65,7 @@ function valueError(value: goJson.GoJson): string | undefined {
   return isInt64(number) ? undefined : `value ${goJson.formatGoFloat(number)} can't be a decimal number`;
 }
 
-/** Returns whether a float64 is unchanged by conversion to int64, like Go's `value == float64(int64(value))`. */
+/** Returns whether a float64 keeps its value when converted to int64, like Go's `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -75,7 +75,7 @@ function operatorError(op: string): string | undefined {
   return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
 }
 
-/** One condition of a filter, decoded but unchecked. Absent members are empty or null, like Go's zero values. */
+/** One condition of a filter, decoded but not validated. Missing members are empty or null, like Go's zero values. */
 interface FilterItem {
   readonly field: string;
   readonly op: string;
@@ -124,8 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list because
- * values may be nested 10,000 levels deep, so that recursion could overflow the stack.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list instead
+ * of recursion, because values can be nested 10,000 levels deep and recursion could overflow the stack.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];
@@ -141,7 +141,7 @@ function typeMismatch(source: string, target: string): goJson.GoJsonError {
   return new goJson.GoJsonError(`json: cannot unmarshal ${source} into Go ${target}`);
 }
 
-/** Go's name for the interface into which packed headers are decoded. */
+/** Name of the Go interface into which packed headers are decoded, as it appears in error messages. */
 const INTERFACE = "*exported.ClientMessage";
 
 /** The fields of a remote header against which a TX result is verified. */
@@ -157,7 +157,7 @@ export interface BlockHeader {
   readonly lastResultsHash: Uint8Array;
 }
 
-/** A decoded but unverified header, with the `Any` that contained it. */
+/** A decoded header that has not been verified, and the `Any` that contained the header. */
 interface UnpackedHeader {
   readonly packed: Any;
   readonly message: TendermintHeader;
@@ -205,7 +205,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 }
 
 /**
- * Checks that `next` directly follows `header`: next height, expected validators, and `header` as the last block. Throws
+ * Checks that `next` directly follows `header`: its height, its validators and its last block id must match `header`. Throws
  * ErrInvalidHeader if `next` does not follow.
  */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
@@ -247,7 +247,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // On this chain, a missing response fails the transaction; the deployed chain panics.
+  // A missing response fails the transaction. The deployed chain panics in this case.
   if (response === undefined)
     throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);

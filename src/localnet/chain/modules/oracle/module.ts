@@ -30,7 +30,10 @@ interface OracleDeps {
 
 /** The module and the functions that the revenue module calls. */
 export interface OracleModule extends ChainModule {
-  /** Returns a price as an integer scaled by its decimals (0 if there is no price); undefined for a pair that is not tracked. */
+  /**
+   * Returns a pair's price as an integer scaled by the pair's decimals. Returns 0 if the pair has no price, and undefined if the
+   * pair is not tracked.
+   */
   readonly priceOf: (
     context: Context,
     pair: string,
@@ -146,7 +149,7 @@ function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   return { price, nonce, decimals, id };
 }
 
-/** Currency pair states by pair, for example "BTC/USD". */
+/** Currency pair states, keyed by pair, for example "BTC/USD". */
 const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
 const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
@@ -197,7 +200,10 @@ function storePrices(
   }
 }
 
-/** Returns the stake-weighted median: the lowest price such that half the stake voted for that price or a lower price. */
+/**
+ * Returns the stake-weighted median: the lowest price for which at least half of the stake voted for this price or a lower price. As
+ * deployed, half of an odd stake is rounded down.
+ */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
   total: bigint,
@@ -207,19 +213,19 @@ function medianOf(
   return ascending.find(({ tokens }) => (sum += tokens) >= total / 2n)?.price;
 }
 
-/** A validator's vote on the previous block, as the proposer includes it in a block. */
+/** A validator's vote on the previous block, which the proposer includes in the next block. */
 export interface OracleVote {
   /** The validator's consensus address (20 bytes). */
   readonly consensus: Uint8Array;
   readonly isAbsent: boolean;
-  /** The voted price minus the chain's price, by pair id. Empty if the vote has no prices. */
+  /** The voted price minus the chain's price, by pair id, or empty if the vote has no prices. */
   readonly deltas: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote extensions are
- * off. Only a proposer can put votes into a block, because nodes reject the votes' bytes as a transaction. Throws for a vote format that
- * this project's nodes do not write.
+ * Reads the votes from a block's first transaction. Returns undefined if the transaction contains no votes, i.e. if vote extensions
+ * are off. Only a proposer can add votes to a block, because nodes do not accept the encoded votes as a transaction. Throws for a
+ * vote format that this project's nodes do not write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -232,7 +238,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size of a decompressed vote extension, in bytes; enough for thousands of prices. */
+/** Maximum size of a decompressed vote extension, in bytes. The maximum size is enough for thousands of prices. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -243,7 +249,7 @@ function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
   return new Map([...reported].map(([id, bytes]) => [id, readGobInt(bytes)]));
 }
 
-// Go's gob encoding of a big.Int: version and sign in one byte, then the magnitude.
+// Go's gob encoding of a `big.Int` is one byte for the version and sign, followed by the magnitude.
 const POSITIVE = 2;
 const NEGATIVE = 3;
 

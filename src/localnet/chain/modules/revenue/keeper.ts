@@ -96,7 +96,7 @@ export const TREASURY = "revenue-treasury";
 const PRICES = Uint8Array.of(4);
 
 const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(wire.PaymentSchedule));
-/** Validators' counts of blocks and votes in the current period, by operator. */
+/** Each validator's counts of blocks and votes in the current period, keyed by operator address. */
 export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(wire.ValidatorInfo));
 const priceCodec = messageCodec(wire.RewardAssetPrice);
 
@@ -126,7 +126,10 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   setSchedule(context, period.startPeriod(type, block));
 }
 
-/** Counts one vote. Skips validators unknown to the staking module (created by genesis or the control API). */
+/**
+ * Counts one vote. Skips validators that the staking module does not know, because they were created by the genesis document or the
+ * control API.
+ */
 function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
   const operator = keepers.staking.byConsensus(context, consensus)?.operator;
   if (operator === undefined) return;
@@ -160,7 +163,7 @@ export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
 
 /**
  * Pays each validator for the ended period, in operator order. If the treasury cannot make a payment, an event is emitted and the
- * payment is never retried. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
+ * payment is never retried. If no price has ever been stored, this chain pays nobody. The deployed chain halts in this case.
  */
 function payPeriod(context: Context, params: Params, schedule: period.Schedule, keepers: Keepers): void {
   const block = presentBlock(context);

@@ -130,7 +130,7 @@ function unknownValidator(): errors.QueryError {
   return new errors.QueryError(errors.GrpcCode.InvalidArgument, "validator info not found");
 }
 
-/** Returns a validator's counts, rating and expected revenue, which assumes a full period at the current rating. */
+/** Returns a validator's counts, rating and expected revenue. The expected revenue is for a full period at the current rating. */
 function statsOf(context: Context, info: ValidatorInfo, keepers: keeper.Keepers): wire.ValidatorStats {
   const params = keeper.moduleParams.get(context);
   const performanceRating = keeper.rate(params, info);

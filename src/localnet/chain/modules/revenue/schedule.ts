@@ -41,7 +41,7 @@ export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
   return type.$case === `${schedule.$case}Type`;
 }
 
-/** Returns whether the period has ended at a block. As in Go, monthly periods are compared without the year. */
+/** Returns whether the period has ended at the given block. As in Go, monthly periods are compared without the year. */
 export function hasEnded(schedule: Schedule, { height, seconds }: PeriodBlock): boolean {
   switch (schedule.$case) {
     case "monthlyPaymentSchedule":
@@ -106,7 +106,10 @@ export interface Performance {
   readonly votes: bigint;
 }
 
-/** Rates a period from 0 to 1. Blocks and votes each count for one half; if either is below its requirement, the rating is 0. */
+/**
+ * Returns a validator's rating for a period, from 0 to 1. Blocks and votes contribute one half each. If either is below the
+ * requirement, the rating is 0.
+ */
 export function ratingOf(
   { inActiveSet, blocks, votes }: Performance,
   ofBlocks: Requirement,
@@ -119,7 +122,10 @@ export function ratingOf(
   return mulDec18(DEC18_ONE / 2n, parts[0] + parts[1]);
 }
 
-/** Returns 1 up to the allowed share of misses, then 1 minus the square of the relative excess; undefined below the requirement. */
+/**
+ * Returns 1 if no more than the allowed share was missed. Above this share, returns 1 minus the square of the relative excess.
+ * Returns undefined if the requirement is not met.
+ */
 function partOf(missed: Dec18, { allowed, required }: Requirement): Dec18 | undefined {
   const most = DEC18_ONE - required;
   if (missed > most) return undefined;

@@ -34,7 +34,10 @@ import type { StakingKeeper } from "../staking/keeper.ts";
 /** Name of the module and its store, whose keys match the store keys of the SDK's `x/slashing`. */
 export const MODULE_NAME = "slashing";
 
-/** Signing window and penalties, by default the SDK's values. Fractions are stored as the decimal text of fraction × 10^18. */
+/**
+ * Parameters for the signing window and the penalties. The defaults are the SDK's values. Fractions are stored as decimal text,
+ * multiplied by 10^18.
+ */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0),
@@ -67,7 +70,7 @@ function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error, with the SDK's message, for parameters with which the chain could not run. */
+/** Throws an unregistered error with the SDK's message if the parameters are invalid. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
@@ -99,7 +102,7 @@ export interface Keepers extends SlashingOptions, SlashingDeps {
   readonly format: (consensus: Uint8Array) => string;
 }
 
-/** A validator's record of signed and missed blocks. `indexOffset` modulo the window size is the next block's index. */
+/** A validator's record of signed and missed blocks. The next block's index in the window is `indexOffset` modulo the window size. */
 interface SigningInfo extends Omit<ValidatorSigningInfo, "jailedUntil"> {
   readonly jailedUntilNs: bigint;
 }
@@ -125,9 +128,12 @@ const MISSED_BLOCKS = Uint8Array.of(2);
 /** Packed public keys of existing validators, with the key `0x03 | length | consensus address`. */
 const publicKeys = createMap(MODULE_NAME, Uint8Array.of(3), addressCodec, bytesCodec);
 
-/** Number of consecutive blocks whose misses one bitmap records. */
+/** Number of consecutive blocks that one bitmap covers. */
 const CHUNK = 1024n;
-/** Header length of a bitset in Go's format. The header is the number of bits, big-endian; 64-bit big-endian words follow. */
+/**
+ * Header length of an encoded Go bitset, in bytes. The header contains the number of bits (big-endian) and is followed by 64-bit
+ * big-endian words.
+ */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {
@@ -200,12 +206,13 @@ export function createHooks({ staking, format }: Keepers) {
   };
 }
 
-/** Votes are for the previous block, whose validator set was determined one block earlier. */
+/** The votes in a block are for the previous block, whose validator set was determined one block earlier. */
 const VOTE_SET_DELAY = 2n;
 
 /**
  * Counts a validator's vote in the last commit. Slashes and jails a validator that missed too many blocks in the window. Skips
- * jailed validators, and validators unknown to the staking module (created by genesis or the control API).
+ * jailed validators, and validators that the staking module does not know because they were created by the genesis document or the
+ * control API.
  */
 export function countVote(context: Context, keepers: Keepers, vote: LastCommitVote): void {
   const { address } = vote;
@@ -227,8 +234,8 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
   const index = info.indexOffset % moduleParams.get(context).signedBlocksWindow;
-  // The window has one bit per block. This block reuses the bit of the block one window ago, so the counter changes only if the
-  // two bits differ.
+  // The window has one bit per block. This block's bit replaces the bit of the block that leaves the window, so the counter changes
+  // only if the two bits differ.
   const before = hasMissed(context, address, index);
   if (before === signed) setMissed(context, address, index, !signed);
   const change = before === signed ? (signed ? -1n : 1n) : 0n;
@@ -275,7 +282,7 @@ function punish(
   return { ...info, jailedUntilNs, missedBlocksCounter: 0n, indexOffset: 0n };
 }
 
-/** For a double sign, the SDK jails a validator until the last second of the year 9999. */
+/** End of the jail time for a double sign. As in the SDK, this is the last second of the year 9999. */
 const JAIL_END_NS = 253_402_300_799n * 1_000_000_000n;
 /** The validator set for a height is determined one block earlier. */
 const EVIDENCE_SET_DELAY = 1n;

@@ -40,7 +40,7 @@ export function createSlashingModule(
 const SCHEMA = genesisSchema(keeper.MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
-/** Stores parameters, signing infos and the public keys of staking validators, after the staking genesis has run. */
+/** Stores the parameters, the signing infos and the validators' public keys. Must run after the staking module's genesis. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, keeper.moduleParams.defaults);

@@ -10,7 +10,7 @@ import * as stakingErrors from "./errors.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 
-/** Where a delegation's tokens come from: the delegator's account, or the pool for bonded or not bonded tokens. */
+/** Source of a delegation's tokens: the delegator's account, or the staking pool for bonded or unbonded tokens. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
 /** Delegates tokens to a validator and returns the issued shares. Throws staking/34 for a validator with shares but no tokens. */
@@ -59,8 +59,9 @@ function moveTokens(
 }
 
 /**
- * Removes shares from a delegation and their tokens from the validator. Returns the tokens, which stay in the pool. Jails the
- * validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that has no shares left.
+ * Removes shares from a delegation and the corresponding tokens from the validator. Returns the number of tokens, which stay in the
+ * pool. Jails the validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that has no
+ * shares left.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -115,7 +116,7 @@ export function removeValidator(context: Context, keepers: Keepers, validator: V
   );
 }
 
-/** Converts an amount to shares in a delegation. Throws sdk/18 if the delegation has fewer shares. */
+/** Converts a token amount to shares of a delegation. Throws sdk/18 if the delegation has fewer shares. */
 export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): Dec18 {
   const validator = validators.requireValidator(context, pair.validator);
   const delegation = delegations.byPair.get(context, pair);
@@ -184,7 +185,7 @@ function requireRedelegationEnd(context: Context, operator: Uint8Array): Validat
   return validator;
 }
 
-/** Returns the height and completion time of a redelegation from a validator, or undefined if it completes immediately. */
+/** Returns the height and completion time of a redelegation from a validator, or undefined if the redelegation completes immediately. */
 function beginOf(
   context: Context,
   source: Uint8Array,

@@ -34,7 +34,7 @@ const pairKey: Codec<types.Pair> = {
   },
 };
 
-/** Codec for keys `lp(validator) | lp(delegator)`, which group the entries of a validator. */
+/** Codec for keys `lp(validator) | lp(delegator)`, which are sorted by validator. */
 const reversedPairKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(validator, delegator),
   decode: (bytes) => {
@@ -43,7 +43,7 @@ const reversedPairKey: Codec<types.Pair> = {
   },
 };
 
-/** Codec for keys `lp(validator) | delegator`, which group the delegations to a validator. */
+/** Codec for the index keys of delegations, `lp(validator) | delegator`, which are sorted by validator. */
 const indexKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => concat(lengthPrefixed(validator), delegator),
   decode: (bytes) => {
@@ -77,7 +77,7 @@ export const unbondingsByValidator = createMap(
   bytesCodec,
 );
 
-/** Queue of undelegations by completion time, each a pair of delegator and validator. */
+/** Queue of undelegations, ordered by completion time. Each entry is a pair of delegator and validator. */
 export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
@@ -86,7 +86,10 @@ export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs,
 export const saveUnbonding = saverOf(unbondings, [unbondingsByValidator]);
 export const unbondingsFrom = indexedBy(unbondings, unbondingsByValidator);
 
-/** Returns a function that stores a record and its index entries, or deletes them if the record has no entries. */
+/**
+ * Returns a function that stores a record and its index entries. If the record has no entries, the function deletes the record from
+ * the map and the indexes.
+ */
 function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
   records: StoredMap<K, V>,
   indexes: readonly StoredMap<K, Uint8Array>[],
@@ -111,7 +114,7 @@ function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Arra
   };
 }
 
-/** Returns whether an entry's completion time has been reached and the entry is not on hold. */
+/** Returns whether an entry can be completed: its completion time has been reached, and no module has put the entry on hold. */
 export function isMature(
   context: Context,
   entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
@@ -120,8 +123,8 @@ export function isMature(
 }
 
 /**
- * Adds an undelegation in the current block. An undelegation that merges into an entry from the same block uses up an id but
- * calls no hook.
+ * Adds an undelegation in the current block. If the undelegation is merged into an entry from the same block, an unbonding id is
+ * used up, but no hook is called.
  */
 export function addUnbonding(
   context: Context,
@@ -168,7 +171,10 @@ function withEntry(
   return [merged, false];
 }
 
-/** Pays out completed undelegations of a delegator from a validator. Returns the sum, or undefined if there is no unbonding delegation. */
+/**
+ * Pays out completed undelegations of a delegator from a validator. Returns the total amount, or undefined if there is no unbonding
+ * delegation.
+ */
 export function completeUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -193,14 +199,14 @@ export function completeUnbonding(
   return sum;
 }
 
-/** A queue of records by time, from which due records are removed at the end of a block. */
+/** A queue of records ordered by time. Records that are due are removed at the end of a block. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
   /** Removes and returns the records due by the block time, ordered by time. */
   readonly takeDue: (context: Context) => readonly T[];
 }
 
-/** Creates a queue under a store prefix, which merges records with the same time. */
+/** Creates a queue under a store prefix. Records with the same time are merged. */
 function createQueue<T>(
   prefix: Uint8Array,
   type: Parameters<typeof messageCodec<T>>[0],
@@ -237,20 +243,20 @@ export function takeUnbondingId(context: Context): bigint {
   return id;
 }
 
-/** Stores the store key of an unbonding operation under the operation's id. */
+/** Adds an unbonding operation to the index, which maps the operation's id to its store key. */
 export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: Uint8Array): void {
   keysById.set(context, id, key);
   kindsById.set(context, id, kind);
 }
 
-/** Removes a completed operation from the index. As in the SDK, the operation's kind is not deleted. */
+/** Removes a completed operation from the index. As in the SDK, the operation's kind remains stored. */
 export function forgetUnbonding(context: Context, id: bigint): void {
   keysById.delete(context, id);
 }
 
 /**
- * Calls a hook whose error the SDK only logs. After an error, the action continues and the hook's earlier writes are kept.
- * Running out of gas still ends the transaction.
+ * Calls a hook and ignores its error, because the SDK only logs such errors. After an error, the action continues, and the hook's
+ * earlier writes are kept. Running out of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
   try {
@@ -289,12 +295,12 @@ const byDestination = createMap(
   bytesCodec,
 );
 
-/** Queue of redelegations by completion time, each a triplet of delegator, source and destination. */
+/** Queue of redelegations, ordered by completion time. Each entry is a triplet of delegator, source validator and destination validator. */
 export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
 
-/** Stores a redelegation and its index entries, or deletes them if the redelegation has no entries. */
+/** Stores a redelegation and its index entries. If the redelegation has no entries, deletes the redelegation and its index entries. */
 export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
 export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
 
@@ -303,7 +309,7 @@ export function hasReceiving(context: Context, delegator: Uint8Array, destinatio
   return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
 }
 
-/** Adds a redelegation, always as a separate entry. */
+/** Adds a redelegation. The redelegation always becomes a separate entry. */
 export function addRedelegation(
   context: Context,
   keepers: types.Keepers,
@@ -329,7 +335,10 @@ export function addRedelegation(
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
-/** Removes completed redelegations of a delegator between two validators. Returns their sum, or undefined if there is no redelegation. */
+/**
+ * Removes completed redelegations of a delegator between two validators. Returns the total amount, or undefined if there is no
+ * redelegation.
+ */
 export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;

@@ -128,7 +128,7 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
   );
 }
 
-/** Formats a commission as Go formats the protobuf message. */
+/** Formats a commission like Go formats the protobuf message. */
 function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: records.Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;
@@ -213,7 +213,7 @@ function wholeSeconds(timeNs: bigint): string {
   return formatRfc3339Ns(splitNs(timeNs).seconds * NS_PER_SECOND);
 }
 
-/** `MsgCancelUnbondingDelegation`: delegates all or part of an undelegation back to its validator. */
+/** `MsgCancelUnbondingDelegation`: cancels all or part of an undelegation and delegates the tokens to the same validator again. */
 function cancelUnbonding(
   context: Context,
   keepers: Keepers,

@@ -11,7 +11,8 @@ import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
 /**
- * Lets other modules read, slash and jail validators. `consensus` is a consensus address (20 bytes), `operator` an operator address.
+ * Methods with which other modules read, slash and jail validators. The parameter `consensus` is a consensus address (20 bytes),
+ * and `operator` is an operator address.
  */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
@@ -104,9 +105,9 @@ export interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction. Takes from undelegations and redelegations since the infraction first, and the rest
- * from the validator. Returns the amount that the validator lost, or zero if the validator is unknown. Throws a `ModuleError` for an
- * unbonded validator.
+ * Burns part of the stake that backed an infraction. First slashes undelegations and redelegations that started after the
+ * infraction, and then takes the rest from the validator. Returns the amount that the validator lost, or zero if the validator is
+ * unknown. Throws a `ModuleError` for an unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -121,7 +122,7 @@ function slash(context: Context, keepers: types.Keepers, infraction: Infraction)
     throw unregisteredError(text);
   }
   const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
-  // After undelegations and redelegations since the infraction, take the rest from the validator, up to all its tokens.
+  // Take the part that was not taken from undelegations and redelegations from the validator, up to all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
   if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;
@@ -156,7 +157,7 @@ function burnTokens(
   validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
-/** Slashes stake that left the validator after the infraction. Returns the sum due, even if less stake was left to burn. */
+/** Slashes stake that left the validator after the infraction. Returns the total slash amount, even if less stake was left to burn. */
 function slashMoved(
   context: Context,
   keepers: types.Keepers,
@@ -225,7 +226,10 @@ function slashRedelegation(
   return due;
 }
 
-/** Methods that answer contracts' staking queries. Store accesses match the deployed keeper's, because each access consumes gas. */
+/**
+ * Methods that answer contracts' staking queries. The methods' store accesses are the same as in the deployed chain's keeper,
+ * because each access consumes gas.
+ */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {

@@ -50,7 +50,7 @@ export interface NewValidator {
   readonly description: Description;
 }
 
-/** Checks a `MsgCreateValidator` without reading the state, in the SDK's order. */
+/** Validates a `MsgCreateValidator` without reading the state. The checks run in the SDK's order. */
 export function validateCreate(message: MsgCreateValidator): NewValidator {
   if (message.pubkey === undefined) throw stakingErrors.ErrEmptyValidatorPubKey();
   const value = positiveCoin(message.value, "invalid delegation amount");
@@ -103,8 +103,8 @@ export function requireShort(description: Description): Description {
 }
 
 /**
- * Merges an edited description into the known description. The text "[do-not-modify]" leaves a description field unchanged. Throws
- * sdk/18 if the edit is empty or a field is too long.
+ * Merges an edited description into the current description. A field with the text "[do-not-modify]" stays unchanged. Throws sdk/18
+ * if the edit is empty or a field is too long.
  */
 export function editDescription(
   known: Description | undefined,
@@ -133,7 +133,10 @@ export function validateNewRate(context: Context, rate: bigint): void {
     );
 }
 
-/** Changes a commission's rate: at most once in 24 hours, and within the bounds set when the validator was created. */
+/**
+ * Changes a validator's commission rate. The rate may change at most once in 24 hours, and only within the limits set when the
+ * validator was created.
+ */
 export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
   if (context.timeNs - commission.updateTimeNs < DAY_NS) throw stakingErrors.ErrCommissionUpdateTime();
   if (rate > commission.maxRate) throw stakingErrors.ErrCommissionGTMaxRate();

@@ -112,7 +112,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: typ
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
   requireShares(given, state);
-  // The pools may hold more, because anyone could send coins to their addresses before an upgrade.
+  // Each pool may contain more than these tokens, because before an upgrade, any account could send coins to the pools.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
   if (largest > 0n) delegations.lastUnbondingId.set(context, largest);
@@ -234,7 +234,10 @@ function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** Returns the largest id in the state. The id counter continues from this id, because the SDK's genesis has no counter. */
+/**
+ * Returns the largest unbonding id in the state. The SDK's genesis does not contain the id counter, so the counter continues from
+ * this id.
+ */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),
@@ -257,7 +260,7 @@ function restoreLastPowers(context: Context, { operators }: types.Keepers, state
   storeUpdates(context, updates);
 }
 
-/** Exports the module's state; importing an export runs no hooks. */
+/** Exports the module's state. No hooks run when an export is imported. */
 function exportGenesis(context: Context, { operators }: types.Keepers): JsonValue {
   return SCHEMA.print({
     params: types.moduleParams.get(context),

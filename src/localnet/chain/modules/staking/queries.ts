@@ -173,7 +173,7 @@ function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegat
   return new QueryError(GrpcCode.Internal, `rpc error: code = NotFound desc = ${words}`);
 }
 
-/** Adds a delegation's tokens to its response. */
+/** Adds the amount of tokens to the response for a delegation. */
 function withBalance(
   context: Context,
   keepers: Keepers,
@@ -188,7 +188,10 @@ function withBalance(
   return { delegation: records.delegationToWire(delegation), balance };
 }
 
-/** Moves the entries out of the redelegation, and adds to each entry the tokens that its shares are worth at the destination. */
+/**
+ * Converts a redelegation to the response format. The entries become a separate list, and the token amount of the shares at the
+ * destination validator is added to each entry.
+ */
 function withBalances(
   context: Context,
   keepers: Keepers,

@@ -57,7 +57,10 @@ export interface Redelegation extends Omit<wire.Redelegation, "entries"> {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses the digits of an amount or decimal as Go does: "010" is 8, and "" is 0. Any other string throws a plain error. */
+/**
+ * Parses the digits of an amount or decimal like Go: "010" is octal and means 8, and "" means 0. Throws a plain error for a string
+ * that is not an integer.
+ */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
 }
@@ -183,8 +186,8 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * Returns a stored validator's ed25519 key. Throws a plain error (a bug) for any other key type, because messages and genesis
- * check keys.
+ * Returns a stored validator's ed25519 key. Throws a plain error (a bug) for any other key type, because messages and the genesis
+ * import reject such keys.
  */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);

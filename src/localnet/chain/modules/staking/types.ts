@@ -86,7 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Combines several modules' hooks, which run in order until the first error. Calls `members` again for each hook. */
+/** Combines the hooks of several modules. The hooks run in order until one of them throws. `members` is called again for each hook. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);
@@ -110,7 +110,7 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
 /** Name of the module and its store. The store has the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "staking";
 
-/** Names of the module accounts that hold the tokens of bonded validators, and of validators that are not bonded. */
+/** Names of the two module accounts with the staked tokens: one for bonded validators, one for all other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
@@ -154,7 +154,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the parameters used if a genesis contains none: the deployed chain's parameters. */
+/** Returns the deployed chain's parameters, which are used if a genesis contains no parameters. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },
@@ -170,7 +170,7 @@ export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error, with the SDK's message, for parameters with which the chain could not run. */
+/** Throws an unregistered error with the SDK's message if the parameters are invalid. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);
@@ -185,7 +185,7 @@ function validateParams(params: Params): void {
     throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
 }
 
-/** Returns an amount as coins in the bonded denomination, or no coins if it is zero. */
+/** Returns an amount as coins in the bonded denomination, or an empty list if the amount is zero. */
 export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
   return amount === 0n ? [] : [{ denom: moduleParams.get(context).bondDenom, amount }];
 }

@@ -11,8 +11,9 @@ import * as delegations from "./delegations.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /**
- * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the node. In
- * the updates, validators of the active set come first, by descending power, and leaving validators follow, in operator order.
+ * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
+ * node. The updates list the validators of the active set first, by descending power. The validators that leave the set follow, in
+ * operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -42,7 +43,7 @@ function fillActiveSet(
     if (count >= maxValidators) break;
     const found = validators.requireValidator(context, operator);
     const power = validators.potentialPower(found);
-    // Stop here, because validators without power come last.
+    // Stop here, because all remaining validators have no power, either.
     if (power === 0n) break;
     if (!validators.isBonded(found)) {
       bond(context, keepers, found);
@@ -130,7 +131,7 @@ export function updatesOf(context: Context): readonly ValidatorPower[] {
   );
 }
 
-/** Headers and active sets of recent blocks, by height. */
+/** Headers and active sets of recent blocks, keyed by height. */
 export const historicalInfos = createMap(
   MODULE_NAME,
   Uint8Array.of(0x50),
@@ -139,8 +140,8 @@ export const historicalInfos = createMap(
 );
 
 /**
- * Stores the header and active set at the start of a block, and deletes entries that are `historical_entries` or more heights
- * old. The active set is the last block's, in descending order of power.
+ * At the start of a block, stores its header and the last block's active set, in descending order of power. Deletes entries that
+ * are `historical_entries` or more heights old.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
@@ -164,7 +165,7 @@ function byPower(a: Validator, b: Validator): number {
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }
 
-/** Returns a header with only the fields that the node passes to the application; all other fields are empty. */
+/** Returns a header that contains only the fields that the node passes to the application. All other fields are empty. */
 function headerOf({ chainId, height, timeNs }: Context, block: BlockInput): Header {
   const none = new Uint8Array(0);
   const { nextValidatorsHash = none, appHash = none, proposerAddress = none } = block;

@@ -30,7 +30,7 @@ const powerCodec: Codec<bigint> = {
 
 export const byOperator = createMap(types.MODULE_NAME, types.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(types.MODULE_NAME, Uint8Array.of(0x22), addressCodec, bytesCodec);
-/** Validators' consensus powers in the last block, by operator. */
+/** Consensus power of each validator in the last block, keyed by operator address. */
 export const lastPowers = createMap(types.MODULE_NAME, Uint8Array.of(0x11), addressCodec, powerCodec);
 export const lastTotalPower = createItem(
   types.MODULE_NAME,
@@ -76,7 +76,10 @@ export function addToPowerOrder(context: Context, keepers: types.Keepers, valida
   context.store(types.MODULE_NAME).set(types.powerKey(potentialPower(validator), operator), operator);
 }
 
-/** Removes a validator from the power order. Call this before the tokens change, because the key contains the power. */
+/**
+ * Removes a validator from the power order. Call this function before the validator's tokens change, because the key contains the
+ * power.
+ */
 export function removeFromPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(types.MODULE_NAME).delete(types.powerKey(potentialPower(validator), operator));
@@ -108,7 +111,7 @@ export function changeValidator(
   return after;
 }
 
-/** Adds tokens to a validator and returns the shares issued for the tokens. The first delegation gets one share per token. */
+/** Adds tokens to a validator and returns the shares issued for these tokens. The first delegation gets one share per token. */
 export function addTokens(
   context: Context,
   keepers: types.Keepers,
@@ -122,7 +125,10 @@ export function addTokens(
   return issued;
 }
 
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. For the last shares, returns all tokens. */
+/**
+ * Removes shares from a validator. Returns the updated validator and the tokens that the shares are worth, rounded down. If no
+ * shares are left, returns all tokens.
+ */
 export function removeShares(
   context: Context,
   keepers: types.Keepers,
@@ -136,12 +142,12 @@ export function removeShares(
   return [changeValidator(context, keepers, validator, after), amount];
 }
 
-// The arithmetic of x/staking/types/validator.go, with the same rounding.
+// The following functions calculate and round like x/staking/types/validator.go.
 
 /** Tokens per unit of consensus power. */
 export const POWER_REDUCTION = 1_000_000n;
 
-/** Returns the power that a validator would have if it were bonded. */
+/** Returns the power that a validator has while it is bonded. */
 export function potentialPower({ tokens }: Validator): bigint {
   return tokens / POWER_REDUCTION;
 }

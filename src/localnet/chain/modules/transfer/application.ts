@@ -25,7 +25,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
       if (!isEmpty && channel.version !== transfer.VERSION)
         throw transfer.ErrInvalidVersion(`expected ${transfer.VERSION}, got ${channel.version}`);
       chargeClaim(context, transfer.MODULE_NAME, channelCapability(channel));
-      // As on the deployed chain, an empty version stays empty until the counterparty chooses a version.
+      // As on the deployed chain, an empty version is not replaced here. The counterparty chooses the version.
       return channel.version;
     },
     onOpenTry: (context, channel) => {
@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // Keep the space before the colon, which ibc-go's error message has too.
+    // Keep the space before the colon, because ibc-go's error message contains the same space.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );
@@ -130,9 +130,9 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. Burns a voucher that returns over the channel it came from; moves any other
- * coin into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's sequence. Throws
- * `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. A voucher that returns over the channel from which it came is burned. Any other
+ * coin is moved into escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the packet's sequence.
+ * Throws `ModuleError`.
  */
 export function sendTransfer(
   context: Context,
@@ -142,7 +142,7 @@ export function sendTransfer(
 ): bigint {
   const { bank, bech32Prefix, channels } = keepers;
   const source: ChannelEndpoint = { portId: message.sourcePort, channelId: message.sourceChannel };
-  // Like the deployed chain, look up the sequence before anything else.
+  // Like the deployed chain, look up the sequence first.
   const next = channels.nextSequenceSend(context, source);
   if (next === undefined) {
     throw ibcErrors.ErrSequenceSendNotFound(
@@ -181,7 +181,7 @@ export function sendTransfer(
       memo: message.memo,
     }),
   });
-  // The deployed chain reads the channel again after the limiter.
+  // The deployed chain reads the channel again after the rate limiter has run, which consumes gas.
   channels.channel(context, source);
   context.emit(
     event("ibc_transfer", [
@@ -197,8 +197,8 @@ export function sendTransfer(
 }
 
 /**
- * Pays out an incoming transfer: releases a returning coin from escrow, or mints a voucher. Throws `ModuleError`; the
- * acknowledgement contains its code.
+ * Pays out an incoming transfer: releases a returning coin from escrow, or mints a voucher. Throws `ModuleError`, whose code is
+ * then included in the acknowledgement.
  */
 function receiveTransfer(
   context: Context,
@@ -218,7 +218,7 @@ function receiveTransfer(
     if (keepers.bank.isBlocked(receiver))
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = transfer.receivedDenom({ source, destination }, data.denom);
-    // Go panics for an invalid denomination; this chain acknowledges the packet with an error.
+    // If the denomination is invalid, acknowledge the packet with an error. The Go code panics in this case.
     if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;

@@ -37,8 +37,8 @@ const VOUCHER_PREFIX = "ibc/";
 const HASH_BYTES = 32;
 
 /**
- * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names
- * like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
+ * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and base denomination. Only names of
+ * the form "channel-N" with a 64-bit number are recognized as channels, so any other denomination with slashes stays unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -56,7 +56,7 @@ export function traceHash(trace: DenomTrace): Uint8Array {
   return sha256(utf8(fullDenom(trace)));
 }
 
-/** Returns the denomination under which a chain holds the coins: "ibc/HASH" for a voucher, or the base denomination. */
+/** Returns a trace's denomination on this chain: "ibc/HASH" for a voucher, or the base denomination for a native coin. */
 export function localDenom(trace: DenomTrace): string {
   return trace.path === "" ? trace.baseDenom : VOUCHER_PREFIX + upperHex(traceHash(trace));
 }
@@ -71,7 +71,7 @@ export function channelPrefix({ portId, channelId }: ChannelEndpoint): string {
   return `${portId}/${channelId}/`;
 }
 
-/** Returns the denomination under which the receiving chain holds a packet's coins. */
+/** Returns the denomination that a packet's coins have on the receiving chain. */
 export function receivedDenom(
   { source, destination }: { readonly source: ChannelEndpoint; readonly destination: ChannelEndpoint },
   denom: string,
@@ -117,7 +117,8 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  // For "transfer/channel-0/transfer/channel-1", ibc-go takes the last name as the base, although this name belongs to the path.
+  // ibc-go takes the last name as the base denomination, even in "transfer/channel-0/transfer/channel-1", where the last name
+  // belongs to the path.
   if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
     throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
   validatePath(parseTrace(denom));

@@ -17,8 +17,8 @@ export interface TransferOptions {
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
   /**
-   * Adds the chain's own transfer messages to ibc-go's; both versions of MsgTransfer then return the chain's own response. By default, the
-   * chain has only ibc-go's messages.
+   * If set, the chain has its own transfer messages in addition to ibc-go's, and both versions of MsgTransfer return the chain's
+   * own response. By default, the chain only has ibc-go's messages.
    */
   readonly ownMessages?: { readonly chainName: string };
 }
@@ -44,7 +44,7 @@ interface ChannelKeeper extends ICS4Wrapper {
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
 
-/** Takes the fees that contracts offer relayers for their transfers. */
+/** Collects the fees that contracts offer to relayers for delivering their transfers. */
 export interface FeeKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
   readonly lockFees: (
@@ -58,7 +58,7 @@ export interface FeeKeeper {
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
-  /** Relayer fees for contracts' transfers; absent on a chain without contracts. */
+  /** Keeper that collects relayer fees for contracts' transfers, or undefined on a chain without contracts. */
   readonly fees?: FeeKeeper;
 }
 
@@ -80,7 +80,7 @@ export const traces = collections.createMap(
   collections.messageCodec<DenomTrace>(DenomTrace),
 );
 
-/** Total coins in all escrow accounts, by denomination, stored under `totalEscrowForDenom/{denom}` unless the total is zero. */
+/** Total amount of each denomination in all escrow accounts. The key is `totalEscrowForDenom/{denom}`, and zero totals are not stored. */
 export const escrows = collections.createMap(
   transfer.MODULE_NAME,
   utf8("totalEscrowForDenom/"),
@@ -96,7 +96,7 @@ export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace):
     bank.setMetadata(context, voucherMetadata(trace));
 }
 
-/** Returns a voucher's bank metadata, which, as in ibc-go, has no unit for `display`. */
+/** Returns a voucher's bank metadata. As in ibc-go, the units do not include the `display` denomination. */
 function voucherMetadata(trace: DenomTrace): Metadata {
   const display = transfer.fullDenom(trace);
   return {
@@ -132,7 +132,7 @@ function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n)
 
 const ADDRESS_BYTES = 20;
 
-/** Returns a channel's escrow account, which holds coins of this chain and has no private key. */
+/** Returns the address of a channel's escrow account. No private key exists for this account. */
 export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
   const preimage = concat(utf8(transfer.VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);

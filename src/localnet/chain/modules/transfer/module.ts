@@ -80,7 +80,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** ibc-go's message service, except that MsgTransfer returns the chain's own response, as the chain's own MsgTransfer does. */
+/** ibc-go's message service, but MsgTransfer returns the same response as the chain's own MsgTransfer. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {
@@ -121,7 +121,7 @@ function transferWithFee(
   return { sequenceId, channel: message.sourceChannel };
 }
 
-/** Formats a message in protobuf's text format on one line, as Go prints it in errors. */
+/** Formats a message on one line in protobuf's text format, like Go prints messages in errors. */
 function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): string {
   const { recvFee, ackFee, timeoutFee } = fee ?? NO_FEE;
   const fees = [
@@ -212,7 +212,7 @@ export function exportGenesis(context: Context): JsonValue {
 function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: transfer.moduleParams.query,
-    // Pages follow hash order; within a page, traces are ordered by denomination.
+    // Pages are in hash order. Within a page, traces are sorted by denomination.
     DenomTraces: (context, request) => {
       const range = traces.range(context);
       const { items, pagination } = readPage(range, request.pagination, (_key, value) =>
@@ -242,7 +242,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 
 /** Finds a trace by its hash, in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  // ibc-go's error message also lacks the hash.
+  // The hash is missing in ibc-go's error message, too.
   const prefix = "invalid denom trace hash: , error: ";
   const hash = checkArgument(() => transfer.parseTraceHash(transfer.hashOfVoucher(text) ?? text), prefix);
   return requireFound(traces.get(context, hash), () => transfer.ErrTraceNotFound(text));

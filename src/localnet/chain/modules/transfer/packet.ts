@@ -18,7 +18,7 @@ export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates an error acknowledgement with only the error's code, because error messages need not be deterministic. */
+/** Creates an error acknowledgement that contains only the error's code, because an error message may differ between nodes. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -46,7 +46,7 @@ export function replyOf(acknowledgement: Uint8Array): Reply {
   );
 }
 
-/** Prints a reply as Go prints the protobuf message, with a trailing space and bytes in octal. */
+/** Formats a reply like Go formats the protobuf message, with a trailing space and with bytes in octal. */
 export function goReply(reply: Reply): string {
   return reply.kind === "result"
     ? `result:"${escapeBytes(reply.result)}" `
@@ -70,7 +70,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["\t", "\\t"],
 ]);
 
-/** Encodes a packet's data as JSON with sorted keys, omitting an empty memo. */
+/** Encodes a packet's data as JSON with sorted keys. An empty memo is omitted. */
 export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   const { amount, denom, memo, receiver, sender } = data;
   return utf8(printGoJson({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender }));
@@ -117,8 +117,8 @@ export interface TransferData {
 const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
- * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of several equal
- * names wins. Throws an error with the reason unless the data is an object whose known members are strings or null.
+ * Reads a packet's data like Go's `encoding/json`. Unknown members are ignored, names match in any case, and the last of several
+ * equal names wins. Throws an error with the reason unless the data is an object whose known members are strings or null.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };
@@ -161,7 +161,7 @@ function textOf(field: string, value: GoJson): string {
   );
 }
 
-/** Fee of a transfer whose message contains no fee: no coins for any relayer. */
+/** An empty fee, used if a transfer message contains no fee. */
 export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
 /** Throws sdk/10 if a fee's coins are invalid, if there is a receive fee, or if the acknowledgement or timeout fee is missing. */

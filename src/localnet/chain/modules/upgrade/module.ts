@@ -23,7 +23,10 @@ const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 /** `authority` is the account that may plan upgrades. */
 type UpgradeOptions = Pick<ChainNames, "authority">;
 
-/** Creates the `upgrade` module, which stores upgrade plans and, at a plan's height, only marks the plan as done. */
+/**
+ * Creates the `upgrade` module, which stores upgrade plans. At a plan's height, the module marks the plan as done and does nothing
+ * else.
+ */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,
@@ -69,7 +72,7 @@ function createHandlers({ authority }: UpgradeOptions): readonly MessageHandler[
   });
 }
 
-/** Replaces the plan. Throws sdk/18 if the new plan is invalid, in the past, or already done. */
+/** Replaces the upgrade plan. Throws sdk/18 if the new plan is invalid, its height is in the past, or its name has already been used. */
 function schedule(context: Context, next: Plan): void {
   if (next.time !== undefined && joinNs(next.time) !== GO_ZERO_TIME_NS)
     throw ErrInvalidRequest("time-based upgrades have been deprecated in the SDK");

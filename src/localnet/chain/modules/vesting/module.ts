@@ -12,7 +12,7 @@ import * as errors from "../../runtime/errors.ts";
 import * as schedules from "../../runtime/vesting.ts";
 
 /**
- * Name of the module and of its empty member in the genesis document. The module has no store, because `auth` stores the
+ * Name of the module and of its empty member in the genesis document. The module has no store, because the `auth` module stores the
  * accounts.
  */
 const MODULE_NAME = "vesting";
@@ -46,7 +46,7 @@ function requireEmpty(json: JsonValue | undefined): void {
   if (unknown !== undefined) throw new GenesisError(`${path}.${unknown}`, "no such field");
 }
 
-// The checks run in the SDK's order, which determines a message's error.
+// The checks run in the SDK's order, because the first failed check determines a message's error.
 
 function createByTime(context: Context, message: tx.MsgCreateVestingAccount, deps: VestingDeps): void {
   const ends = readEnds(message, deps);
@@ -55,7 +55,7 @@ function createByTime(context: Context, message: tx.MsgCreateVestingAccount, dep
   if (endTime <= 0n) throw errors.ErrInvalidRequest("invalid end time");
   deps.bank.requireSendEnabled(context, coins);
   requireNew(context, ends, deps);
-  // As on the deployed chain, an end time before the block's time is accepted: everything has vested one second later.
+  // As on the deployed chain, an end time before the block time is accepted. In this case, all coins have vested one second later.
   const schedule: schedules.VestingSchedule = delayed
     ? { kind: "delayed" }
     : { kind: "continuous", startTime: splitNs(context.timeNs).seconds };

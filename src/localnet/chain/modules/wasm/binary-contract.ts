@@ -28,8 +28,8 @@ interface BinaryCall {
 /** Calls entry points of contracts whose code is a WebAssembly binary. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its decoded result. Decodes before consuming the gas, because in Go, a
-   * panic while decoding leaves the call's gas uncharged. Throws ErrVMError or an out-of-gas error.
+   * Runs an entry point, consumes its gas and returns its decoded result. Decodes the result before consuming the gas, because in
+   * Go, the call's gas is not charged if decoding panics. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -37,14 +37,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Returns the number of nested calls in progress, each started by a message of the previous call. */
+  /** Returns the current nesting depth of contract calls, where each call was started by a message from the previous call. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Runs a contract's encoded query and returns the encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack size of a call, in bytes, and the number of bytes by which each enclosing message reduces it. */
+/** Native stack size of a call, in bytes, and the number of bytes by which each enclosing message reduces the stack size. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -55,7 +55,8 @@ export function createBinaryContracts({
   messageDepth,
   query,
 }: BinaryDeps): BinaryContracts {
-  // A query runs on the calling contract's stack. A variable is safe here because calls are synchronous.
+  // Stack limit of the running call. A query runs on the stack of the contract that sent it. A variable is safe here, because calls
+  // are synchronous.
   let stackLimit: number | undefined;
   const withStack = <T>(limit: number, work: () => T): T => {
     const outer = stackLimit;
@@ -106,8 +107,8 @@ export function createBinaryContracts({
 }
 
 /**
- * Runs `work`, and returns a function that returns its result or throws its error, with a `GoJsonError` converted to ErrVMError. If `work`
- * panics, throws the panic immediately.
+ * Runs `work`, and returns a function that returns the result or throws the error of `work`. A `GoJsonError` is converted to
+ * ErrVMError. If `work` panics, the panic is thrown immediately.
  */
 function attempt<T>(work: () => T): () => T {
   try {
@@ -131,7 +132,7 @@ function infoOf({ sender, funds }: Caller): JsonObject {
   return { sender, funds: funds.map(({ denom, amount }) => ({ denom, amount: amount.toString() })) };
 }
 
-/** Prints wasmvm 2.1's `Env`, in which `transaction` is null in queries and block hooks. */
+/** Prints the `Env` of wasmvm 2.1 as JSON. In queries and block hooks, `transaction` is null. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([
@@ -150,12 +151,10 @@ function printEnv(context: Context, address: string): string {
 
 const MAX_ADDRESS_BYTES = 255;
 
-/**
- * Maximum number of iterators per call, as in the deployed VM. Iterators exist until the call ends and share the underlying data.
- */
+/** Maximum number of iterators per call, as in the deployed VM. Iterators stay open until the call ends. */
 export const MAX_ITERATORS = 32_768;
 
-/** Everything that a binary contract can access during one call. */
+/** The parts of the chain that a binary contract can access during one call. */
 interface HostScope {
   readonly context: Context;
   readonly bech32Prefix: string;
@@ -164,8 +163,8 @@ interface HostScope {
   /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * Units of VM gas that the contract pays for one unit of chain gas, when it accesses the chain: 1 in IBC entry points, where wasmd does
-   * not convert gas. The chain's own meter is always charged in full.
+   * Units of VM gas that the contract pays for one unit of chain gas when it accesses the chain. The value is 1 in IBC entry
+   * points, because wasmd does not convert gas there. The chain's own gas meter is always charged in full.
    */
   readonly accessScale: bigint;
 }
@@ -236,7 +235,7 @@ function addressProblem(prefix: string, text: string): string | undefined {
   return formatAddress(prefix, parsed.value) === text ? undefined : "address not normalized";
 }
 
-/** Converts a chain panic to an error that ends the call in the virtual machine. */
+/** Runs `work`. Converts a chain panic to an error that makes the virtual machine end the call. */
 function orHostError<T>(work: () => T): T {
   try {
     return work();

@@ -24,7 +24,7 @@ interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** Who may instantiate the code; if undefined, the module's parameters decide. */
+  /** Accounts that may instantiate the code. If undefined, the module's parameters determine the permission. */
   readonly permission: AccessConfig | undefined;
   /** True if the authority uploads the code. The parameters do not restrict the authority. */
   readonly isAuthority: boolean;
@@ -61,14 +61,14 @@ export function storeCode(
   return { codeId, checksum };
 }
 
-/** Returns who may instantiate code from this creator if the upload does not specify it. */
+/** Returns the instantiation permission for code from this creator, used if the upload does not specify a permission. */
 export function defaultPermission(context: Context, creator: string): AccessConfig {
   const permission = keeper.moduleParams.get(context).instantiateDefaultPermission;
   const isList = permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as an upload does. Returns the chain's error message, or undefined if the virtual machine accepts the code. */
+/** Runs the same checks as an upload. Returns the chain's error message, or undefined if the virtual machine accepts the code. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -108,7 +108,7 @@ function unpackText(error: unknown): string {
 /** Properties of a code's binary that the chain needs. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
-  /** The version in the custom section `cw_migrate_version`; undefined if the code has none. */
+  /** The version in the custom section `cw_migrate_version`, or undefined if the code has no such section. */
   readonly migrateVersion: bigint | undefined;
 }
 

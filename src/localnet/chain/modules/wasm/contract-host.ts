@@ -26,8 +26,8 @@ import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. A call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and then
- * runs the contract's messages. A call or query that fails throws `ModuleError`.
+ * Runs contracts. A call charges gas, moves funds, runs the entry point, emits an event for the call and the contract's events, and
+ * then runs the contract's messages. A call or query that fails throws `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -35,7 +35,10 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** Executes a contract. Returns the data, possibly empty, from the last reply that set data, or else from the response. */
+  /**
+   * Executes a contract. Returns the data (possibly empty) from the last reply that set data. If no reply set data, returns the
+   * response's data.
+   */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Migrates a contract and, like `execute`, returns the call's data. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
@@ -49,7 +52,7 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** The message dispatcher and the querier, which call the host and therefore can only be created after it. */
+/** The message dispatcher and the querier. The dispatcher and the querier call the host, so they can only be created after the host. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
@@ -125,7 +128,7 @@ export function createContractHost(
   };
 }
 
-/** Creates a guard that counts nested calls in a variable, which is safe because contract calls are synchronous. */
+/** Creates a guard that counts nested calls in a variable. A variable is safe here, because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: errors.ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -186,7 +189,10 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/** Stores a new contract's record. Like wasmd, called after the entry point has run but before the contract's messages run. */
+/**
+ * Stores a new contract's record. As in wasmd, the record is stored after the entry point has run, but before the contract's
+ * messages run.
+ */
 function storeContract(
   host: CallDeps,
   context: Context,
@@ -233,7 +239,7 @@ function execute(
   return callContract(host, context, loaded, { entryPoint: "execute", ...call }) ?? NO_DATA;
 }
 
-/** Runs a contract's entry point, processes its response and returns the call's data, or undefined if the call set none. */
+/** Runs a contract's entry point and processes the response. Returns the call's data, or undefined if the call set no data. */
 function callContract(
   host: CallDeps,
   context: Context,
@@ -346,7 +352,10 @@ function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind,
   }
 }
 
-/** Charges for and emits the contract's events, runs its messages and returns the call's data, or undefined if the call set none. */
+/**
+ * Charges gas for a contract's events, emits them, and runs the contract's messages. Returns the call's data, or undefined if the
+ * call set no data.
+ */
 function processResponse(
   host: CallDeps,
   context: Context,

@@ -26,14 +26,14 @@ const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no 
 type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
- * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message, or a message with invalid coins,
- * becomes `invalid`, so that the message fails when it runs. Throws `GoJsonError` if a member has the wrong type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message or a message with invalid coins gets the
+ * kind `invalid`, so that it fails only when it runs. Throws `GoJsonError` if a member has the wrong type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-/** Creates the encoder for a module's messages. If the encoder throws, the message is not rejected yet, but fails when it runs. */
+/** Creates the encoder for a module's messages. If an encoder throws, the message is not rejected immediately, but fails when it runs. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
   return (body, contract) => {
     try {
@@ -163,7 +163,7 @@ type WireValue = string | bigint | EnumValue | readonly WireField[];
 /** A protobuf field to encode. A repeated field has a separate entry for each of its values. */
 type WireField = readonly [number: number, name: string, value: WireValue];
 
-/** Creates a message for a module that the chain may lack. */
+/** Creates a message for a module that may not exist on this chain. */
 function described(typeUrl: string, fields: readonly WireField[]): ContractMessage {
   return { kind: "any", typeUrl, value: encodeFields(fields), text: textOf(fields) };
 }
@@ -259,7 +259,7 @@ const encodeWasm = moduleEncoder({
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
-      // A contract can make the address depend on the message by deriving the salt from the message.
+      // The address does not depend on the message. A contract that needs such an address can derive the salt from the message.
       fixMsg: false,
     }),
   migrate: (body, sender) =>

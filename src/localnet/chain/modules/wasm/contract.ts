@@ -35,7 +35,7 @@ export interface ContractScope {
   readonly useGas: (amount: bigint) => void;
 }
 
-/** A call's sender, and the coins sent with it. The contract has already received the coins. */
+/** The sender of a call, and the coins sent with the call. The contract has already received the coins. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
@@ -44,9 +44,9 @@ export interface Caller {
 /** A message from a contract, which the chain always sends on behalf of the contract itself. */
 export type ContractMessage =
   /**
-   * A message that the chain handles by its type URL. `isWasm` means that the message is for a contract, so the reply contains its events.
-   * `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the deployed chain. `text` is the message as Go
-   * prints it, for the error if the chain lacks the message's module.
+   * A message that the chain handles by its type URL. If `isWasm` is true, the message is for a contract, and the reply contains
+   * the message's events. `isTransfer` marks an IBC transfer, before which the transfer port is read, as on the deployed chain.
+   * `text` is the message in Go's format, which is part of the error text if the chain lacks the message's module.
    */
   | {
       readonly kind: "any";
@@ -69,20 +69,20 @@ export type ContractMessage =
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent, so that its sub-message fails with this error. */
+  /** A message that cannot be sent. The sub-message that contains the message fails with `error`. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** Which results of a message cause a reply to the contract. A failed message without a reply fails the call. */
+/** The results of a message for which the contract receives a reply. If a message fails and no reply is sent, the whole call fails. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message in a contract's response, which runs on its own cache layer. */
+/** A message in a contract's response. Each message runs in a separate cache context. */
 export interface SubMessage {
   /** Id chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /** When to call the contract's `reply` entry point. If undefined, because the contract did not specify it, the call fails. */
+  /** Determines when the contract's `reply` entry point is called. If the contract did not set this field, the call fails. */
   readonly replyOn: ReplyOn | undefined;
-  /** The message's gas limit; undefined means the call's remaining gas. */
+  /** The message's gas limit. If undefined, the message can use the call's remaining gas. */
   readonly gasLimit: bigint | undefined;
   /** Data chosen by the contract and included in the reply. Default: empty. */
   readonly payload?: Uint8Array;
@@ -94,7 +94,7 @@ export interface ContractAttribute {
   readonly value: string;
 }
 
-/** A contract's response. `attributes` become a `wasm` event; the types of `events` get the prefix `wasm-`. */
+/** A contract's response. The `attributes` are emitted as a `wasm` event, and the types of `events` get the prefix `wasm-`. */
 export interface ContractResponse {
   readonly messages: readonly SubMessage[];
   readonly attributes: readonly ContractAttribute[];
@@ -109,24 +109,24 @@ export interface ContractResponse {
 export type ReplyResult =
   | {
       readonly ok: true;
-      /** Events of a message to a contract, without type `message` and with sorted attributes; empty for any other message. */
+      /** Events of a message to a contract, with sorted attributes and without events of type `message`. Empty for any other message. */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
     }
   | { readonly ok: false; readonly error: string };
 
-/** The reply that a contract receives about its sub-message `id`. */
+/** The reply that a contract receives for its sub-message with this `id`. */
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
-  /** The sub-message's payload, or empty if it had none. */
+  /** The sub-message's payload, or empty if the sub-message has no payload. */
   readonly payload: Uint8Array;
 }
 
-/** A TypeScript contract's code, which must be deterministic. A call to an absent entry point fails. */
+/** The code of a TypeScript contract, which must be deterministic. A call to an entry point that is not defined fails. */
 export interface ContractCode {
-  /** Name in genesis files, from which the code's hash is derived. */
+  /** Name of the code in genesis files. The code's hash is derived from this name. */
   readonly name: string;
   readonly instantiate: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;
   readonly execute?: (scope: ContractScope, caller: Caller, message: MessageJson) => ContractResponse;

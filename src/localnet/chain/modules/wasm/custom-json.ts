@@ -32,7 +32,7 @@ export function customQueries(
   };
 }
 
-/** Wraps a contract's custom message for reading. An invalid member fails the message with undefined/1 and the member's path. */
+/** Wraps a contract's custom message in a `JsonField`. Reading an invalid member throws undefined/1 with the member's path. */
 export function customFields(message: unknown): JsonField {
   return new JsonField(message, "", decodeError);
 }
@@ -41,18 +41,18 @@ function decodeError(path: string, expected: string): Error {
   return unregisteredError(`failed to decode incoming custom cosmos message: ${path}: not ${expected}`);
 }
 
-/** Returns an integer as a JSON number, or as a bigint if a number would round it. */
+/** Converts an integer to a number, or keeps the bigint if a number would round the value. */
 export function toUintNumber(value: bigint): number | bigint {
   return value > Number.MAX_SAFE_INTEGER ? value : Number(value);
 }
 
-/** Reads an unsigned integer, or 0 if absent. CosmWasm bindings encode these integers only as JSON numbers, not strings. */
+/** Reads an unsigned integer. A missing field means 0. CosmWasm bindings encode such integers only as JSON numbers, never as strings. */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();
 }
 
-/** Reads an integer of any size (`math.Int`), or 0 if absent. CosmWasm bindings encode these integers as strings. */
+/** Reads an integer of any size (`math.Int`). A missing field means 0. CosmWasm bindings encode such integers as strings. */
 export function asInteger(field: JsonField): bigint {
   if (!field.isPresent()) return 0n;
   return orThrow(

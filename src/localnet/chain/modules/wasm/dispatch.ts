@@ -11,7 +11,8 @@ import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs the messages in a contract's response. Returns the data from the last reply that set data, or else the response's data.
+ * Runs the messages in a contract's response. Returns the data from the last reply that set data. If no reply set data, returns the
+ * response's data.
  */
 export type Dispatch = (
   context: Context,
@@ -22,9 +23,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
- * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped. A
- * contract that requested a reply on errors receives the error; otherwise, the entire call fails with "dispatch: submessages: …"
- * or, if a reply fails, with "dispatch: submessages: reply: …".
+ * Creates the function that runs messages in order, each in a separate cache context. If a message fails, its writes are dropped. A
+ * contract that requested a reply on errors receives the error. Otherwise, the entire call fails with "dispatch: submessages: …".
+ * If a reply fails, the call fails with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -75,7 +76,7 @@ function runSubMessage(
     );
     return { ...response, events: passOn(context, events, message) };
   } catch (error) {
-    // If the call's own gas runs out, the transaction has failed, so the contract must not catch the error.
+    // If the call itself runs out of gas, the transaction fails, so the contract must not be able to catch the error.
     if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
     if (message.replyOn === "never" || message.replyOn === "success") throw asSubmessages(error);
     return { ok: false, error: isDeterministic(error) ? error.message : redacted(error) };
@@ -83,8 +84,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events except type `message`. For a message to a contract, sorts each event's attributes first, like wasmd, and returns
- * the events for the reply; for any other message, returns none.
+ * Emits a message's events, except events of type `message`. For a message to a contract, first sorts each event's attributes, like
+ * wasmd, and returns the events for the reply. For any other message, returns an empty list.
  */
 function passOn(
   context: Context,
@@ -103,7 +104,7 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
 }
 
 /**
- * Runs a message under its own gas meter if the message's limit is below the call's remaining gas. The message's gas also counts
+ * Runs a message with a separate gas meter if the message's limit is below the call's remaining gas. The message's gas also counts
  * toward the call.
  */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
@@ -207,7 +208,7 @@ function route(
   const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
   if (handler === undefined) throw noRoute(message);
-  // Require the contract as the only signer. Contracts' messages skip the ante handler, so nothing else authenticates them.
+  // Require that the contract is the only signer. Messages from contracts skip the ante handler, so this is the only check of the signer.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
     throw errors.ErrUnauthorized("contract doesn't have permission");

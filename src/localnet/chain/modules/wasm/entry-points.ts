@@ -16,7 +16,7 @@ import { GoField } from "./go-field.ts";
 import { parseContractMessage } from "./contract-message.ts";
 import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
 
-/** A call to an entry point whose result is a response. */
+/** A call to an entry point that returns a contract response. */
 export type EntryCall =
   | {
       readonly entryPoint: "instantiate" | "execute";
@@ -28,7 +28,7 @@ export type EntryCall =
   | { readonly entryPoint: "reply"; readonly reply: wasm.Reply };
 
 /**
- * The entry points of contracts in TypeScript and of binary contracts. All methods throw `ContractError` for the contract's own
+ * Calls the entry points of TypeScript contracts and binary contracts. All methods throw `ContractError` for the contract's own
  * error, and `ModuleError` for other errors.
  */
 export interface EntryPoints {
@@ -47,9 +47,9 @@ export interface EntryPoints {
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Returns the querier, which is created later and therefore looked up on each call. */
+  /** Returns the querier. The querier is created later, so it is looked up on each call. */
   readonly querier: () => ContractQuerier;
-  /** Returns the number of nested calls in progress, each made by a message of the previous call. */
+  /** Returns the current nesting depth of contract calls, where each call was started by a message from the previous call. */
   readonly messageDepth: () => number;
 }
 
@@ -87,7 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Gas per message byte for TypeScript code. Binary code instead pays for parsing its message. */
+/** Gas per byte of a message to TypeScript code. Binary code instead pays for the instructions that parse the message. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -152,7 +152,7 @@ function sizeOf({ result }: wasm.Reply): number {
   return result.responses.reduce((sum, { value }) => sum + value.length, 0);
 }
 
-// The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
+// The following functions read and write the JSON that the chain and a binary contract exchange, in wasmvm 2.1's format.
 
 /**
  * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, and `GoJsonError` if
@@ -194,12 +194,15 @@ function responseOf(response: GoField, contract: string, dataName: string): wasm
   };
 }
 
-/** Returns the JSON that a query's result contains in base64. Throws `ContractError` for the contract's own error, or `GoJsonError`. */
+/**
+ * Decodes the base64 data in a query's result and returns the JSON that it contains. Throws `ContractError` for the contract's own
+ * error, or `GoJsonError`.
+ */
 function parseQueryResult(bytes: Uint8Array): Uint8Array {
   return resultOf(bytes).bytes();
 }
 
-/** Returns the member "ok" of a result without an error. */
+/** Returns the member "ok" of a successful result. */
 function resultOf(bytes: Uint8Array): GoField {
   const root = GoField.parse(bytes);
   const error = root.member("error").text();
@@ -264,12 +267,15 @@ function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: 
 
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** A packet's outcome. `refused` contains the contract's error message; `accepted` contains the acknowledgement. */
+/** A packet's outcome. `refused` contains the contract's error message, and `accepted` contains the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
-/** Calls IBC entry points with JSON. A call costs only the gas it uses and emits no event itself. Methods throw `ModuleError`. */
+/**
+ * Calls a contract's IBC entry points with JSON messages. A call costs only the gas that it uses, and emits no event for the call
+ * itself. Methods throw `ModuleError`.
+ */
 export interface IbcCalls {
   /**
    * Calls `ibc_channel_open`. Returns the version that the contract chooses, or "" if the contract chooses none. As on the
@@ -285,7 +291,7 @@ export interface IbcCalls {
       readonly message: Uint8Array;
     },
   ) => void;
-  /** Calls `ibc_packet_receive` and runs the response's messages, whose replies may replace the acknowledgement. */
+  /** Calls `ibc_packet_receive` and runs the response's messages. Replies to these messages can replace the acknowledgement. */
   readonly receive: (context: Context, address: string, message: Uint8Array) => ReceiveOutcome;
 }
 
@@ -296,7 +302,7 @@ interface IbcCallDeps {
   readonly guard: <T>(work: () => T) => T;
   /** Runs `call`. Converts an error from the contract to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
-  /** Emits a response's events, runs its messages and returns the call's data, or undefined if the call set none. */
+  /** Emits a response's events and runs its messages. Returns the call's data, or undefined if the call set no data. */
   readonly respond: (
     context: Context,
     address: string,

@@ -7,7 +7,7 @@ import { isPinned } from "./keeper.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { ErrInvalidEvent } from "./keys.ts";
 
-// Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
+// Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts VM gas separately.
 
 /** Gas for creating an instance of code that is not pinned. */
 const INSTANCE_COST = 60_000n;
@@ -18,13 +18,16 @@ const EVENT_BYTE_COST = 1n;
 /** Number of attribute bytes (keys and values) in each response that cost no gas. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for creating an instance of a code, at a lower price if the code is pinned. */
+/** Charges gas for creating an instance of a code. The price is lower if the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
-/** Charges for a reply: an instance at the price of pinned code, even if the code is not pinned, plus the reply's events. */
+/**
+ * Charges gas for a reply: the price of an instance of pinned code (even if the code is not pinned), plus the price of the reply's
+ * events.
+ */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
   context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
@@ -35,7 +38,7 @@ function chargeEvents(context: Context, { attributes, events }: ContractResponse
   context.gas.consume(cost, "Custom contract event attributes");
 }
 
-/** Returns the gas for event types and for all attributes, i.e. the events' attributes and `others`. */
+/** Returns the gas for the types and attributes of `events` and for the attributes in `others`. */
 function eventsCost(events: ContractResponse["events"], others: readonly ContractAttribute[]): bigint {
   const attributes = [...others, ...events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);
@@ -62,13 +65,13 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
     throw outOfGas("Wasm engine function execution", limit, gas.used());
 }
 
-/** An event type must have more bytes than this limit. */
+/** Event types of up to this many bytes are rejected. */
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges for and emits the events in a contract's response. The event `wasm` with the response's attributes, if any, comes
- * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent for
- * a short event type or an invalid key.
+ * Charges gas for the events in a contract's response, and emits them. If the response has attributes, an event `wasm` with these
+ * attributes is emitted first. The response's events follow as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws
+ * ErrInvalidEvent for a short event type or an invalid key.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

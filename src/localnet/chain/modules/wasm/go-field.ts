@@ -7,8 +7,8 @@ const MAX_UINT64 = (1n << 64n) - 1n;
 const NULL: GoJson = { kind: "null" };
 
 /**
- * A value in a contract's JSON, read into a struct like Go's `encoding/json`. Unknown members are ignored, names match in any
- * case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
+ * A value in a contract's JSON, which is read like Go's `encoding/json` reads a struct. Unknown members are ignored, names match in
+ * any case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
  */
 export class GoField {
   readonly json: GoJson;
@@ -36,7 +36,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Calls the handler of the first member that is present, in the handlers' order. Returns undefined if no such member is present. */
+  /** Calls the first handler, in the given order, for which the JSON has a member. Returns undefined if the JSON has no such member. */
   variant<A extends readonly unknown[], T>(
     handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
     ...more: A
@@ -60,7 +60,7 @@ export class GoField {
     return this.json.value;
   }
 
-  /** Decodes text in base64, which must have padding. */
+  /** Decodes base64 text. The padding is required. */
   bytes(): Uint8Array {
     const text = this.text();
     try {
@@ -108,7 +108,7 @@ export class GoField {
   }
 }
 
-/** Removes white space between the tokens of valid JSON text, as Go's `json.Compact` does. */
+/** Like Go's `json.Compact`, removes white space between the tokens of valid JSON text. */
 export function compactJson(bytes: Uint8Array): Uint8Array {
   return utf8(
     fromUtf8(bytes).replace(

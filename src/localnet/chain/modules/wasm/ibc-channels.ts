@@ -29,7 +29,7 @@ export interface ContractChannels {
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
-/** Returns the contract that has bound a port, or undefined if there is none. Consumes no gas. */
+/** Returns the contract that is bound to a port, or undefined if no contract is bound. Consumes no gas. */
 export function contractOfPort(context: Context, bech32Prefix: string, portId: string): string | undefined {
   if (!portId.startsWith(PORT_PREFIX)) return undefined;
   const address = portId.slice(PORT_PREFIX.length);
@@ -50,8 +50,8 @@ export function bindPort(context: Context, address: string, { hasIbcEntryPoints 
 }
 
 /**
- * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. A query that names no port
- * uses the contract's own port.
+ * Runs a contract's query for its port or for open channels. Returns undefined for unknown queries. If a query does not name a
+ * port, the contract's own port is used.
  */
 export function queryChannels(
   context: Context,
@@ -109,7 +109,7 @@ export function sendContractPacket(
   return new BinaryWriter().uint32(SEQUENCE_TAG).uint64(sequence).finish();
 }
 
-// JSON about channels and packets as contracts receive it from wasmvm 2.1.
+// The following functions print channels and packets as JSON in wasmvm 2.1's format.
 
 /** The fields of a channel that its contract receives in IBC calls and query results. */
 export interface ContractChannel extends ChannelEndpoint {
@@ -119,7 +119,7 @@ export interface ContractChannel extends ChannelEndpoint {
   readonly connectionId: string;
 }
 
-/** Converts a stored channel to the format that contracts see. */
+/** Converts a stored channel to the format that contracts receive. */
 export function toContractChannel(
   { portId, channelId }: ChannelEndpoint,
   { counterparty, ordering, version, connectionHops }: wireChannel.Channel,
@@ -180,7 +180,7 @@ function relayerOf({ relayer }: RelayedPacket, bech32Prefix: string): readonly [
   return ["relayer", printGoJson(formatAddress(bech32Prefix, relayer))];
 }
 
-/** Prints a packet as wasmvm does, omitting an unset timeout. */
+/** Prints a packet in wasmvm's format. A timeout that is not set is omitted. */
 function printPacket({ data, source, destination, sequence, timeout }: RelayedPacket): string {
   const { height, timestamp } = timeout;
   const block = printGoObject([

@@ -19,9 +19,9 @@ import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME, ErrEmpty } from "./keys.ts";
 import { defineParams } from "../../runtime/params.ts";
 
-// The store layout is wasmd's, except for the code bytes. Numbers in keys have 8 bytes, big-endian.
+// The store layout is the same as wasmd's, except for the code bytes. Numbers in keys are encoded as 8 bytes, big-endian.
 
-/** Codes by id, stored under `0x01 | id`. */
+/** Code infos, stored under `0x01 | id`. */
 export const codes = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x01),
@@ -29,7 +29,7 @@ export const codes = collections.createMap(
   collections.messageCodec<wire.CodeInfo>(wire.CodeInfo),
 );
 
-/** Contracts by address bytes, stored under `0x02 | address`. */
+/** Contract infos, stored under `0x02 | address`. */
 export const contracts = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
@@ -37,17 +37,17 @@ export const contracts = collections.createMap(
   collections.messageCodec<wire.ContractInfo>(wire.ContractInfo),
 );
 
-/** Contracts' own entries, stored under `0x03 | address | the contract's key`. */
+/** Key prefix of the entries that contracts write. A key is `0x03 | address | the contract's key`. */
 const STATE_PREFIX = Uint8Array.of(0x03);
 
 /** Store keys of the counters for codes and contract instances. */
 export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"));
 export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
 
-/** The next code id, starting with 1; not stored before the first code. */
+/** The next code id, starting with 1. The id is not stored before the first code is stored. */
 export const codeSequence = collections.createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
-/** The next instance number, starting with 1; not stored before the first contract. */
+/** The next instance number, starting with 1. The number is not stored before the first contract is created. */
 export const instanceSequence = collections.createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
 /** Identifies an entry in a contract's code history, whose entries are numbered from 1. */
@@ -69,7 +69,7 @@ export const histories = collections.createMap(
   collections.messageCodec<wire.ContractCodeHistoryEntry>(wire.ContractCodeHistoryEntry),
 );
 
-/** Pinned codes, whose instances cost less gas, stored under `0x07 | code id` with the byte 1 as the value. */
+/** Pinned codes, whose instances cost less gas. The key is `0x07 | code id`, and the value is the byte 1. */
 export const pinned = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x07),
@@ -77,13 +77,16 @@ export const pinned = collections.createMap(
   collections.bytesCodec,
 );
 
-/** The ante handler's transaction counter: height (8 bytes) and number (4 bytes), big-endian. */
+/**
+ * Key of the ante handler's transaction counter. The value contains the height (8 bytes) and the transaction number (4 bytes),
+ * big-endian.
+ */
 const TX_COUNTER_KEY = Uint8Array.of(0x08);
 
-/** Code bytes: `0xff | checksum`. wasmd stores code bytes in files next to its store. */
+/** Key prefix of the code bytes, stored under `0xff | checksum`. wasmd stores code bytes in files instead. */
 const CODE_BYTES_PREFIX = Uint8Array.of(0xff);
 
-/** Returns whether a code is pinned, which makes its instances cheaper. */
+/** Returns whether a code is pinned. Instances of pinned code cost less gas. */
 export function isPinned(context: Context, codeId: bigint): boolean {
   return pinned.has(context, codeId);
 }
@@ -93,7 +96,7 @@ export function setPinned(context: Context, codeId: bigint, pin: boolean): void 
   else pinned.delete(context, codeId);
 }
 
-/** Returns the current transaction's index in its block, counted by the ante handler; undefined before the first transaction. */
+/** Returns the current transaction's index in its block, as counted by the ante handler. Returns undefined before the first transaction. */
 export function transactionIndex(context: Context): number | undefined {
   const counter = context.store(MODULE_NAME).get(TX_COUNTER_KEY);
   if (counter === undefined || readUint64BigEndian(counter) !== context.height) return undefined;
@@ -109,7 +112,7 @@ export function runningTransaction(context: Context): number | undefined {
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns a TypeScript code's hash, which is the SHA-256 of its name instead of its bytes. */
+/** Returns the hash of a TypeScript contract's code, which is the SHA-256 hash of the code's name. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -186,17 +189,26 @@ export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the key prefix for a code's contracts, in creation order: `0x06 | code id`, then position and address. */
+/**
+ * Returns the index key prefix for a code's contracts, `0x06 | code id`. The rest of each key is the position and address, so the
+ * contracts are in creation order.
+ */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
 
-/** Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`, then position and address. */
+/**
+ * Returns the index key prefix for a creator's contracts, `0x09 | length | creator`. The rest of each key is the position and
+ * address, so the contracts are in creation order.
+ */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
-/** Writes a new contract's indexes and history. The store accesses match wasmd's, because each access consumes gas. */
+/**
+ * Writes the index entries and the history of a new contract. The store accesses are the same as in wasmd, because each access
+ * consumes gas.
+ */
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -292,7 +304,7 @@ const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECI
 /** Permission that lets every account upload or instantiate code. */
 export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Parameters: who may upload code, and who may instantiate code by default. */
+/** Module parameters: the permission to upload code, and the default permission to instantiate code. */
 export const moduleParams = defineParams<wire.Params>({
   store: MODULE_NAME,
   key: Uint8Array.of(0x10),
@@ -320,7 +332,10 @@ export function isSubset(config: wire.AccessConfig, of: wire.AccessConfig): bool
   return areLists && config.addresses.every((address) => of.addresses.includes(address));
 }
 
-/** Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1. */
+/**
+ * Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` is the contract's number on the chain,
+ * starting with 1.
+ */
 export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
@@ -331,7 +346,7 @@ interface PredictableContract {
   readonly checksum: Uint8Array;
   readonly creator: Uint8Array;
   readonly salt: Uint8Array;
-  /** The message in JSON; empty if the address does not depend on it. */
+  /** The JSON message, or empty if the address does not depend on the message. */
   readonly message: Uint8Array;
 }
 

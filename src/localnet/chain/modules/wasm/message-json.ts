@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Maximum nesting depth of a message, as in serde. Thanks to this limit, accepted messages can be processed recursively. */
+/** Maximum nesting depth of a message, which is the same as in serde. The limit makes it safe to process messages recursively. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;
@@ -59,7 +59,7 @@ export function printMessageJson(message: unknown): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${printMessageJson(value)}`).join(",")}}`;
 }
 
-/** Copies a part of a message whose format was not checked. */
+/** Copies a part of a message without checking its format. */
 export function copyMessage(part: unknown): MessageJson {
   return parseMessageJson(utf8(printMessageJson(part)));
 }
@@ -68,7 +68,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/** Returns whether JSON nests too deeply for `JSON.parse`, by counting brackets outside strings. Takes linear time. */
+/** Returns whether JSON is nested too deeply to be parsed. Counts the brackets outside strings, in linear time. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

@@ -27,7 +27,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import { checkCode } from "./code-store.ts";
 
-/** The module and the contract host, through which other modules call contracts. */
+/** The `wasm` module, with the methods that other modules use to call contracts. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
   /** Returns the application for a contract's port, or undefined for any other port. */
@@ -41,7 +41,7 @@ export interface WasmModule extends ChainModule {
  */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its `parts` need each other, so the host reads `parts` only during a call, when the parts exist.
+  // The host and its `parts` depend on each other. The host reads `parts` only during a call, when all parts have been created.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),
@@ -134,10 +134,11 @@ interface GenesisDeps extends WasmOptions {
 }
 
 /**
- * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code is
- * `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs the messages in `gen_msgs`
- * in order; each is proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are
- * optional, and the genesis state from a wasmd export is accepted too. Throws `GenesisError`, even if a message fails.
+ * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. An entry for
+ * TypeScript code is `{code_id?, name, creator}`. An entry for binary code is `{code_id, code_info, code_bytes, pinned}`, as in
+ * wasmd. Then runs the messages in `gen_msgs` in order. Each message is proto JSON: `{"store_code": MsgStoreCode}`,
+ * `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members are optional, and the genesis state from a wasmd export
+ * is accepted too. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
@@ -250,7 +251,7 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** Reads a history entry from this chain's export, which contains protobuf (a wasmd export contains JSON). */
+/** Reads a history entry in protobuf, the format of this chain's exports. A wasmd export contains JSON instead. */
 function readHistory(entry: JsonField): ContractCodeHistoryEntry {
   return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }
@@ -285,7 +286,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages need no signatures, because the genesis author may act for any account.
+  // Genesis messages need no signatures, because the author of the genesis document may act for any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );

@@ -59,7 +59,8 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the query's gas so that gas profiles include it. The charge cannot fail, because a query's meter has no limit.
+        // Charge the query's gas, so that gas profiles include the query. This charge cannot fail, because a query's gas meter has
+        // no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
@@ -101,7 +102,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   });
 }
 
-/** Gas limit of a smart query, as the deployed nodes configure it. */
+/** Gas limit of a smart query, which is the same as on the deployed chain's nodes. */
 const QUERY_GAS = 3_000_000n;
 
 function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
@@ -113,7 +114,7 @@ function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoRespon
   };
 }
 
-/** The page for a request without pagination. Like wasmd, does not count the entries. */
+/** The page that is returned if a request has no pagination. As in wasmd, the entries are not counted. */
 const FIRST_PAGE: PageRequest = {
   key: new Uint8Array(0),
   offset: 0n,
@@ -135,7 +136,7 @@ function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, re
   if (salt.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty salt");
   const message = request.initArgs;
   if (message.length > 0 && goJsonSyntaxError(message) !== undefined) throw ErrInvalid();
-  // For an invalid checksum or salt length, wasmd panics.
+  // Return an error if the length of the checksum or salt is invalid. wasmd panics in this case.
   if (checksum.length !== CHECKSUM_BYTES) throw ErrInvalid("checksum");
   if (salt.length > MAX_SALT_BYTES) throw ErrInvalid("salt");
   return formatAddress(bech32Prefix, keeper.predictableContractAddress({ checksum, creator, salt, message }));

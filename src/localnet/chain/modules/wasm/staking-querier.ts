@@ -22,7 +22,7 @@ interface ContractDelegation {
   readonly amount: Coin;
 }
 
-/** Reads from the `staking` module for contracts, with the same store accesses as the deployed keeper. */
+/** Methods that read staking data for contracts, with the same store accesses as the deployed chain's keeper. */
 export interface StakingReads {
   readonly bondDenom: (context: Context) => string;
   /** Returns the active set, highest power first. */
@@ -39,8 +39,8 @@ export interface StakingReads {
 }
 
 /**
- * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. `delegation` panics if
- * the delegation exists, because it queries a `distribution` module, which the deployed chain lacks too.
+ * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. `delegation` panics if the
+ * delegation exists, because the query needs a `distribution` module. The deployed chain lacks this module, too.
  */
 export function queryStaking(
   context: Context,

@@ -11,7 +11,7 @@ export interface WasmOptions {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may call a contract's sudo entry point with a message. */
   readonly authority: string;
-  /** Codes to which a genesis may refer by name. */
+  /** TypeScript codes that a genesis document can refer to by name. */
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
@@ -64,7 +64,7 @@ export type CustomQueryHandler = (
 
 /** The module's dependencies. Message and query handlers are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
-  /** Reads the transfer port only to consume gas, as on the deployed chain; absent on a chain without a transfer module. */
+  /** Reads the transfer port in order to consume the same gas as on the deployed chain. Not set on a chain without a transfer module. */
   readonly readTransferPort?: (context: Context) => void;
   /** The virtual machine that runs binary contracts. */
   readonly vm: Vm;
@@ -74,7 +74,7 @@ export interface WasmDeps {
   readonly accounts: AccountKeeper;
   /** Methods of the `ibc` module for contracts' channels and packets. */
   readonly channels: ContractChannels;
-  /** If absent, contracts cannot query validators and delegations. */
+  /** Reads staking data. If not set, contracts cannot query validators and delegations. */
   readonly staking?: StakingReads;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
@@ -84,7 +84,7 @@ export interface WasmDeps {
 
 export interface Instantiation {
   readonly creator: string;
-  /** The account that may migrate the contract; empty if no account may. */
+  /** The account that may migrate the contract, or empty if no account may migrate the contract. */
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
@@ -93,7 +93,10 @@ export interface Instantiation {
   readonly funds: readonly Coin[];
   /** True if the authority, which may instantiate any code, creates the contract. */
   readonly isAuthority?: boolean;
-  /** Salt that makes the contract's address predictable. If `isMessageFixed` is true, the address also depends on the message. */
+  /**
+   * Salt from which the contract's predictable address is derived. If `isMessageFixed` is true, the address also depends on the
+   * message.
+   */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 

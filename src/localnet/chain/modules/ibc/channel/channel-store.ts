@@ -30,10 +30,10 @@ const packetCodec: collections.Codec<PacketKey> = {
   },
 };
 
-/** Number in the next channel's id, starting at 0. */
+/** Number that the next channel id will contain, starting at 0. */
 export const channelSequence = collections.createSequence(STORE_NAME, utf8("nextChannelSequence"), 0n);
 
-/** Channel ends, in ascending path order. */
+/** Channel ends, sorted by their ICS-24 path. */
 export const channels = collections.createMap(
   STORE_NAME,
   utf8("channelEnds/"),
@@ -74,7 +74,7 @@ export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/** The error for each missing sequence, and the channel end that the error message names. */
+/** For each sequence, the error thrown if the sequence is missing, and the channel end named in the error text. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],
@@ -112,7 +112,7 @@ export function counterpartyOf({
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
-/** Returns a port's application, or throws capability/7 if the port has none. */
+/** Returns the application that is bound to a port. Throws capability/7 if no application is bound. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   return requireOwner(context, portCapability(portId), router(context, portId));
 }

@@ -44,7 +44,7 @@ export function channelHandlers(
   });
 }
 
-/** Messages that this chain does not support: channel upgrades, and pruning acknowledgements, which requires an upgrade. */
+/** Messages that this chain does not support: channel upgrades, and the pruning of acknowledgements, which requires an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -71,7 +71,7 @@ function paramsMessages({ bech32Prefix, authority }: IbcOptions) {
   } satisfies Messages;
 }
 
-/** Returns a message's params, with zeros for absent parts, as in Go. */
+/** Returns a message's parameters. As in Go, missing fields are zero. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
 }
@@ -238,7 +238,7 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   } satisfies Messages;
 }
 
-/** Runs handshake step 1 (Init) or 2 (Try). `check` returns the channel to open; the application then chooses the channel's version. */
+/** Runs handshake step 1 (Init) or 2 (Try). `check` returns the channel to open. The application then chooses the channel's version. */
 function openNew(
   context: Context,
   application: IBCModule,
@@ -259,8 +259,8 @@ function openNew(
 }
 
 /**
- * Opens the channel in handshake step 3 or 4; the caller then calls the application. Like ibc-go, reads the channel again before
- * writing it.
+ * Sets a channel's state to OPEN in handshake step 3 or 4. The caller then calls the application. Like ibc-go, this function reads
+ * the channel a second time before it writes the channel.
  */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);

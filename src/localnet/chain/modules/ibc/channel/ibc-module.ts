@@ -16,7 +16,7 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly version: string;
 }
 
-/** The receiving application's acknowledgement of a packet. If `success` is false, the application's writes are dropped. */
+/** The acknowledgement that the receiving application returns for a packet. If `success` is false, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
@@ -61,7 +61,7 @@ export interface ICS4Wrapper {
 /** Finds a port's application without charging gas. */
 export type PortRouter = (context: Context, portId: string) => IBCModule | undefined;
 
-/** The receiving application's reply in the usual format (ICS-4 `Acknowledgement`). */
+/** The content of an acknowledgement in the standard format (ICS-4 `Acknowledgement`). */
 export type Reply =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string };
@@ -79,7 +79,7 @@ export function encodeReply(reply: Reply): Uint8Array {
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
-  // If a reply has both a result and an error, Go picks one at random.
+  // If a reply contains both a result and an error, Go uses one of the two at random.
   const responses = Object.entries(json ?? {}).map(([name, value]) => {
     const member = messageFromJson("ibc.core.channel.v1.Acknowledgement", { [name]: value });
     return wireChannel.Acknowledgement.decode(member).response;
@@ -91,7 +91,10 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 if a reply is not encoded as ibc-go encodes it. Accepts bytes that do not decode as a reply. */
+/**
+ * Throws channel/16 if the bytes decode as a reply, but differ from ibc-go's encoding of this reply. Accepts bytes that do not
+ * decode as a reply.
+ */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

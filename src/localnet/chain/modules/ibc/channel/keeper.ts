@@ -48,7 +48,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet in a recheck, without verifying the packet's proof again. Throws `ModuleError`. */
+/** Records a received packet during a CheckTx recheck, without verifying the packet's proof again. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const { ordering } = channelStore.requireChannel(context, packet.destination, packet.destination.channelId);
   return markReceived(context, packet, ordering);
@@ -130,7 +130,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   return sequence;
 }
 
-/** Throws if the client is not active or its latest state shows that the timeout has passed. */
+/** Throws if the client is not active, or if the packet's timeout has passed at the client's latest height and time. */
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
   const words = `cannot send packet using client (${clientId}) with`;
   const opened = openClient(context, clientId, ibcErrors.ErrClientNotFound);
@@ -156,7 +156,7 @@ export interface ClosedProof {
 }
 
 /**
- * Verifies that a packet can no longer arrive. Returns false without changes if the packet has no commitment. Throws
+ * Verifies that a packet has timed out and was not received. Returns false without changes if the packet has no commitment. Throws
  * `ModuleError`.
  */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
@@ -177,7 +177,7 @@ export function timeOutPacket(context: Context, packet: Packet, unreceived: Unre
   return true;
 }
 
-/** Like {@link timeOutPacket}, but the timeout need not have passed, because the counterparty has closed the channel. */
+/** Like {@link timeOutPacket}, but verifies that the counterparty has closed the channel instead of checking the timeout. */
 export function timeOutOnClose(
   context: Context,
   packet: Packet,
@@ -190,7 +190,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // ibc-go's error message also lacks the closing parenthesis.
+    // The closing parenthesis is missing in ibc-go's error message, too.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );
@@ -229,8 +229,8 @@ function isCommitted(context: Context, packet: Packet): boolean {
 }
 
 /**
- * Verifies that a packet was not received: an ordered channel still expects the packet, or an unordered channel has no receipt
- * for it.
+ * Verifies that a packet was not received. On an ordered channel, the counterparty's next sequence must not exceed the packet's
+ * sequence. On an unordered channel, the counterparty must not store a receipt.
  */
 function verifyUnreceived(
   context: Context,

@@ -14,7 +14,7 @@ import type { ChannelEndpoint } from "../host/packet.ts";
 
 const NO_CHANNEL = Channel.decode(new Uint8Array(0));
 
-/** Returns a message's channel, or a channel with zero fields if absent, as in Go. */
+/** Returns a message's channel. As in Go, a missing channel is replaced by a channel with zero values. */
 export function channelIn({ channel = NO_CHANNEL }: { readonly channel: Channel | undefined }): Channel {
   return channel;
 }

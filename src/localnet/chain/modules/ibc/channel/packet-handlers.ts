@@ -24,8 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// Handlers for the messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay
-// the same packets, and a late relayer must not lose the other messages in its transaction.
+// Handlers for the messages that relay packets. If a packet has already been relayed, the message succeeds without changes. Several
+// relayers can relay the same packet, and the other messages in the slower relayer's transaction must not fail.
 
 export interface RelayDeps {
   readonly router: PortRouter;
@@ -35,7 +35,7 @@ export interface RelayDeps {
 type Result = wire.ResponseResultType;
 const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = wire.ResponseResultType;
 
-/** Prefix for the event types and attribute keys of an application that refuses a packet. */
+/** Prefix that is added to the event types and attribute keys if the application refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
@@ -47,7 +47,7 @@ interface RelayStep {
   readonly name: string;
   /** Verifies and records the packet. Returns false if the packet was relayed before. */
   readonly verify: (packet: Packet) => boolean;
-  /** Passes the verified packet to the application. */
+  /** Calls the application with the verified packet. */
   readonly complete: (application: IBCModule, packet: RelayedPacket) => void;
 }
 
@@ -215,13 +215,14 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/** A message's kind in CheckTx, where "other" is a message that neither updates a client nor relays a packet. */
+/** The kind of a message in CheckTx. The kind "other" is for messages that neither update a client nor relay a packet. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). CheckTx runs client updates and verifies
- * packets, because a failure there costs no fee. The checks stop at the first message of another kind. A transaction that contains
- * only client updates and packets is rejected with channel/22 if all its packets were relayed before.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). In CheckTx, the step runs client updates and
+ * verifies packets, because a relayer pays no fee for a failure in CheckTx. The checks stop at the first message that is neither a
+ * client update nor a packet. A transaction that contains only client updates and packets is rejected with channel/22 if all its
+ * packets were relayed before.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {
@@ -256,7 +257,7 @@ function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: Rel
   }
 }
 
-/** Verifies a packet without calling its application; a recheck skips the proof verification. */
+/** Verifies a packet without calling its application. In a recheck, the proof is not verified again. */
 function checkReceive(context: Context, message: wire.MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";

@@ -54,7 +54,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   // No upgrade is ever found, because this chain does not support channel upgrades.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // ibc-go's error message also lacks the colons.
+    // The colons are missing in ibc-go's error message, too.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
@@ -123,7 +123,7 @@ function channelOf(context: Context, end: ChannelEndpoint): Channel {
   return requireFound(channels.get(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
 }
 
-/** Formats a channel's ids as in the error messages of ibc-go's queries. */
+/** Formats the port and channel ids like the error messages of ibc-go's queries. */
 function endText({ portId, channelId }: ChannelEndpoint): string {
   return `port-id: ${portId}, channel-id ${channelId}`;
 }
@@ -157,7 +157,7 @@ function pageOf(
   request: ChannelEndpoint & Pick<wire.QueryPacketCommitmentsRequest, "pagination">,
 ) {
   checkEnd(request);
-  // As in ibc-go, the prefix excludes the slash before the sequence, so that a page's `next_key` starts with the slash.
+  // As in ibc-go, the prefix does not include the slash before the sequence, so `next_key` starts with a slash.
   const paged = packets[name].range(context, utf8(`${endPath(request)}/sequences`));
   return readPage(paged, request.pagination, (key, data) =>
     stateOf(request, BigInt(latin1(key).slice(1)), data),
@@ -168,7 +168,10 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page of acknowledgements. If the request lists packets, returns all their acknowledgements without paging. */
+/**
+ * Returns a page of acknowledgements. If the request lists packet sequences, returns all acknowledgements for these packets on one
+ * page.
+ */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,

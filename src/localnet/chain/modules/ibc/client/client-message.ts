@@ -31,7 +31,7 @@ export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
 
-/** Decodes a client message from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
+/** Decodes a client message from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported type. */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -52,7 +52,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
 /** Properties of the block in which a client message is verified. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
-  /** Charges gas for a signature that needs the slow verifier, before that verifier runs. */
+  /** Called before the slow verifier checks a signature. Charges gas for the check. */
   readonly beforeSlowSignature: () => void;
 }
 
@@ -67,8 +67,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns a header's trusted validators. Each header must include these validators, because the client stores only the set's
- * hash. Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus state.
+ * Returns a header's trusted validators. Each header must contain these validators, because the client stores only their hash.
+ * Throws ErrInvalidValidatorSet if the set does not match the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -106,7 +106,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // Use the client's own chain id, so that after a recovery, headers from an earlier revision no longer update the client.
+  // Use the chain id in the client state. After a recovery to a later revision, the client then rejects headers of earlier revisions.
   const trustedHeader = {
     chainId: client.chainId,
     height: trustedHeight.revisionHeight,
@@ -122,7 +122,7 @@ export function verifyUpdateHeader(
   );
 }
 
-/** Returns a client's trust options for the light client, with zeros for absent fields, as in Go. */
+/** Returns a client's trust options for CometBFT's light client. As in Go, missing fields are zero. */
 function trustOptions(client: ClientState): {
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
@@ -136,8 +136,8 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. As in Go, which converts
- * int64 to uint64, a negative height becomes a huge height.
+ * Returns a header's height, with the revision from its chain id, or the zero height if the inner header is missing. As in Go,
+ * where an int64 is converted to a uint64, a negative height becomes a very large height.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -148,12 +148,12 @@ export function heightOfHeader(header: Header): Height {
   };
 }
 
-/** Returns a header's trusted height: the height of the consensus state against which it is verified. */
+/** Returns a header's trusted height, i.e. the height of the consensus state against which the header is verified. */
 export function trustedHeightOf(header: Header): Height {
   return header.trustedHeight ?? ZERO_HEIGHT;
 }
 
-/** Returns the consensus state that a header contains, with empty values for absent fields. */
+/** Returns the consensus state that a header describes. Missing fields become empty values. */
 export function consensusStateOfHeader(header: Header): ConsensusState {
   const inner = header.signedHeader?.header;
   return {
@@ -200,7 +200,10 @@ export function validateUpdateHeader(header: Header): void {
   checkOwnValidators(header, signed);
 }
 
-/** Checks a header's own validators against `validators_hash`. Trusted validators are checked later against the client's state. */
+/**
+ * Compares the hash of a header's own validators with its `validators_hash`. The trusted validators are checked later against the
+ * client's consensus state.
+ */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
   const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>
@@ -268,7 +271,8 @@ export function verifyMisbehaviour(
 }
 
 /**
- * Returns whether two verified headers conflict: different blocks at one height, or times that do not increase with the height.
+ * Returns whether two verified headers conflict: either they have the same height but different blocks, or the header with the
+ * greater height does not have the later time.
  */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
@@ -280,8 +284,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state is stored at the header's height,
- * or the header's time is not between its neighbours' times (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states (ibc-go `CheckForMisbehaviour`). The header is a
+ * contradiction if a different state is stored at its height, or if its time is not between the times of the neighbouring states.
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
@@ -325,7 +329,7 @@ function verifySigners(
   );
 }
 
-/** Runs a CometBFT check, and converts an error to ErrInvalidMisbehaviour. */
+/** Runs a CometBFT check. If the check throws, throws ErrInvalidMisbehaviour instead. */
 function orMisbehaviour(check: () => void, words: (reason: string) => string): void {
   try {
     check();
@@ -348,7 +352,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Checks that the header's own validators signed the header with more than two thirds of their voting power. */
+/** Throws unless validators with more than two thirds of the header's voting power have signed the header. */
 function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

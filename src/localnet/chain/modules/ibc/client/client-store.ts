@@ -29,7 +29,7 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/** Decodes a client state from its Any. Throws `ModuleError` for an absent or undecodable Any, or an unsupported type. */
+/** Decodes a client state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -47,7 +47,7 @@ export function unpackClientState(any: Any | undefined): StoredClient {
   }
 }
 
-/** Encodes a client state as the Any that is stored and that counterparties prove. */
+/** Packs a client state into an `Any`, the format in which it is stored and proven to counterparties. */
 export function packClientState(client: StoredClient): Any {
   if (client.type === LOCALHOST) {
     return { typeUrl: LOCALHOST_URL, value: LocalhostState.encode(client.state).finish() };
@@ -60,14 +60,14 @@ export function encodeClientState(client: StoredClient): Uint8Array {
   return Any.encode(packClientState(client)).finish();
 }
 
-/** Returns a client's latest height, or zero if absent. */
+/** Returns a client's latest height, or the zero height if the field is missing. */
 export function latestHeightOf(client: StoredClient): Height {
   return client.state.latestHeight ?? ZERO_HEIGHT;
 }
 
 /**
- * Replaces absent messages with empty ones, so that the stored bytes match a real chain's. Go declares the message fields
- * non-nullable and encodes them even if they are empty.
+ * Replaces missing messages by empty messages, because Go declares these fields non-nullable and encodes them even if they are
+ * empty. Otherwise, the stored bytes would differ from a real chain's bytes.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -90,7 +90,10 @@ export interface ConsensusState {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` for an absent or undecodable Any, or another type. */
+/**
+ * Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if the Any is missing, cannot be decoded, or has another
+ * type.
+ */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
@@ -108,7 +111,7 @@ export function unpackConsensusState(any: Any | undefined): ConsensusState {
   });
 }
 
-/** Encodes a consensus state as the Any that is stored and that counterparties prove. */
+/** Packs a consensus state into an `Any`, the format in which it is stored and proven to counterparties. */
 export function packConsensusState(state: ConsensusState): Any {
   const value = WireConsensusState.encode({
     timestamp: nsToTimestamp(state.timeNs),
@@ -132,7 +135,7 @@ export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   );
 }
 
-/** The block time and height on this chain when a consensus state was stored. */
+/** Time and height of this chain's block in which a consensus state was stored. */
 interface Processed {
   readonly timeNs: bigint;
   readonly height: Height;
@@ -208,7 +211,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
-      // Start one height higher, because the range includes its start.
+      // Start at the next height, because the range includes its start.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const [entry] = store.iterate(...range({ from: above }));
       return entry && stateAt(entry[1]);
@@ -235,7 +238,7 @@ export function isExpired(state: ConsensusState, trustingPeriodNs: bigint, nowNs
   return state.timeNs + trustingPeriodNs <= nowNs;
 }
 
-/** Converts a `google.protobuf.Duration` to nanoseconds; 0 if absent. */
+/** Converts a `google.protobuf.Duration` to nanoseconds. A missing duration becomes 0. */
 export function durationNs(duration: Duration | undefined): bigint {
   if (duration === undefined) return 0n;
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
@@ -247,7 +250,7 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Opens a client. Throws client/4 if the client does not exist, by default with its id as the message. */
+/** Opens a client. Throws client/4 if the client does not exist. By default, the error message is the client's id. */
 export function openClient(
   context: Context,
   clientId: string,

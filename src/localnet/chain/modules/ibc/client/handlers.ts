@@ -25,8 +25,8 @@ import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
 import { verifyStored } from "./verify-proof.ts";
 
 /**
- * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade
- * messages always fail.
+ * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. The messages for
+ * chain upgrades always fail.
  */
 export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): readonly MessageHandler[] {
   const update = (message: PackedUpdate, block?: messages.VerifyingBlock): void => {
@@ -102,8 +102,8 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 }
 
 /**
- * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks skip signatures in
- * misbehaviour, because signatures must not be verified before the sender pays.
+ * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks do not verify the
+ * signatures in misbehaviour, because they run before the sender has paid any fee.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
@@ -143,7 +143,7 @@ function validateUpgrade(message: wire.MsgUpgradeClient): void {
     throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
 }
 
-/** Returns a message's params, or empty params if absent, as in Go. */
+/** Returns a message's parameters. As in Go, missing parameters are empty. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { allowedClients: [] };
 }
@@ -156,7 +156,7 @@ function validateClientMessage(
   else if (block !== undefined) messages.validateMisbehaviour(message.misbehaviour, block);
 }
 
-/** Go's longest duration (int64 nanoseconds), about 292 years. */
+/** The longest duration in Go (an int64 number of nanoseconds), which is about 292 years. */
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 /**
@@ -198,7 +198,7 @@ function validateConsensusState(state: clientStore.ConsensusState): void {
       throw unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
-  // A time within the first second is invalid, because Go checks the time's seconds (`Unix() <= 0`).
+  // A time in the first second after the Unix epoch is invalid, because Go only compares whole seconds (`Unix() <= 0`).
   if (state.timeNs < NS_PER_SECOND)
     throw ibcErrors.ErrInvalidConsensus("timestamp must be a positive Unix time");
 }
@@ -247,7 +247,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Qu
   },
   ClientStates: (context, { pagination }) => {
     const page = signed.readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
-      // Decode the key as Latin-1, which preserves the bytes of binary keys.
+      // Decode the key as Latin-1, because it preserves the bytes of binary keys.
       const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
       return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
     });
@@ -306,14 +306,14 @@ function clientOf(
 function pageStates(context: Context, { clientId, pagination }: queryWire.QueryConsensusStatesRequest) {
   signed.checkArgument(() => validateClientId(clientId));
   return signed.readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
-    // A key that is not a height belongs to metadata, e.g. "2-33/processedTime".
+    // Skip keys that are not heights, such as "2-33/processedTime", because they store metadata.
     const height = parseHeight(latin1(key));
     return height === undefined ? undefined : { height, value };
   });
 }
 
 const SOLO_MACHINE = "06-solomachine";
-/** A proof query costs as much as three reads of the proof at 3 gas per byte. */
+/** Gas per byte of a proof that a query verifies: three times the store's read cost of 3 gas per byte. */
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
@@ -336,7 +336,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof spans two trees: the store's tree and the multistore's tree.
+  // A path has two parts, because a proof covers the store's tree and the multistore's tree.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

@@ -30,7 +30,7 @@ import {
 } from "./client-store.ts";
 import { isAllowedClient } from "../host/params.ts";
 
-/** Number in the next client's id, starting at 0. */
+/** Number that the next client id will contain, starting at 0. */
 export const clientSequence = createSequence(STORE_NAME, utf8("nextClientSequence"), 0n);
 
 /**
@@ -52,7 +52,7 @@ export function createClient(
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
-  // As in ibc-go, check the client's status after storing the client. If the message fails, its writes are dropped.
+  // As in ibc-go, check the status after storing the client. If the check fails, the message's writes are dropped.
   requireActive(
     context,
     { client, store },
@@ -62,13 +62,13 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height of every frozen client. As in ibc-go, this height does not depend on the misbehaviour's height. */
+/** The `frozen_height` of every frozen client. As in ibc-go, this value does not depend on the height of the misbehaviour. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
  * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). Verified misbehaviour freezes the client and
- * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. A header at a new height adds
- * a consensus state, even below the latest height. Throws `ModuleError`.
+ * succeeds, because an error would revert the freeze. A header at a height with a stored consensus state changes nothing. Any other
+ * header adds a consensus state, even if its height is below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -85,15 +85,16 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators
- * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures equally fast and
- * charges nothing.
+ * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators never
+ * produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures at the same speed and
+ * charges no gas for them.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Gas limit outside a block for a transaction that contains a slow signature, enough for about 180 signatures. The limit is low
- * because nobody pays for CheckTx and simulations. With a full block's gas, one check would take many seconds.
+ * Gas limit in CheckTx and simulations for a transaction that contains a slow signature. The limit is enough for about 180
+ * signatures. The limit is low, because nobody pays for CheckTx and simulations. With a full block's gas, a single check would take
+ * many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
@@ -140,9 +141,9 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 }
 
 /**
- * Opens an active Tendermint client for an update. The client's status is checked before the header, because only a recovery may
- * revive an expired or frozen client. Throws client/4 with `words` for an unknown client, client/29 for an inactive client, and
- * client/23 for the localhost client.
+ * Opens an active Tendermint client for an update. The client's status is checked before the header, because an expired or frozen
+ * client can be reactivated only by a recovery. Throws client/4 with `words` for an unknown client, client/29 for an inactive
+ * client, and client/23 for the localhost client.
  */
 function openForUpdate(
   context: Context,
@@ -246,7 +247,7 @@ function settingsOf(state: ClientState): Uint8Array {
   }).finish();
 }
 
-/** Creates the localhost client, through which the chain tracks itself. */
+/** Creates the localhost client, with which the chain verifies its own state. */
 export function createLocalhostClient(context: Context): void {
   openClientStore(context, LOCALHOST).setClientState({
     type: LOCALHOST,

@@ -23,14 +23,17 @@ interface PathProof {
   /** Name of the counterparty's store that contains the path. */
   readonly prefix: Uint8Array;
   readonly path: string;
-  /** How long the consensus state must have been stored before the proof is accepted. Default: no delay. */
+  /**
+   * Time and number of blocks that must have passed since the consensus state was stored before the proof is accepted. Default: no
+   * delay.
+   */
   readonly delay?: { readonly timeNs: bigint; readonly blocks: bigint };
 }
 
-/** Proof accepted by the localhost client, which reads the chain's own store. */
+/** The only proof that the localhost client accepts. The client needs no real proof, because it reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The verifier's cache cannot change a result, because the cache depends only on the proofs.
+// All chains can share this verifier, because its cache depends only on the proofs and never changes a result.
 const proofs = createProofVerifier();
 
 /**
@@ -142,12 +145,12 @@ function requireSentinel(proof: Uint8Array): void {
     throw ibcErrors.ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
-/** Prints a path as Go prints the `MerklePath` struct. */
+/** Formats a path like Go formats the `MerklePath` struct. */
 function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof failure to the ibc-go error whose description ends the failure's message. */
+/** Converts a proof failure to the matching ibc-go error, which is recognized by the end of the failure's message. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -163,7 +166,7 @@ export interface MessageProof {
   readonly height: Height;
 }
 
-/** A path in the counterparty's store, its name in error messages, and whether the connection's delay applies. */
+/** A path in the counterparty's store, the path's name in error messages, and whether the connection's delay applies. */
 interface ProvenPath {
   readonly path: string;
   readonly name: string;
@@ -173,7 +176,7 @@ interface ProvenPath {
 /** Name of this chain's IBC store, which counterparties store as the prefix in their connection ends. */
 export const OWN_PREFIX: { readonly keyPrefix: Uint8Array } = { keyPrefix: utf8(STORE_NAME) };
 
-/** Returns a message's proof, with height zero if absent, as in Go. */
+/** Returns a message's proof and its height. As in Go, a missing height becomes zero. */
 export function proofOf(proof: Uint8Array, height: Height | undefined): MessageProof {
   return { proof, height: height ?? ZERO_HEIGHT };
 }

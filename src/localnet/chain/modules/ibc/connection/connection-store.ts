@@ -11,10 +11,10 @@ import { STORE_NAME } from "../host/keys.ts";
 /** Id of the chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
-/** Number in the next connection's id, starting at 0. */
+/** Number that the next connection id will contain, starting at 0. */
 export const connectionSequence = collections.createSequence(STORE_NAME, utf8("nextConnectionSequence"), 0n);
 
-/** Connection ends by id, in text order. */
+/** Connection ends, keyed by connection id and sorted as text. */
 export const connections = collections.createMap(
   STORE_NAME,
   utf8("connections/"),
@@ -22,7 +22,7 @@ export const connections = collections.createMap(
   collections.messageCodec<wireConnection.ConnectionEnd>(wireConnection.ConnectionEnd),
 );
 
-/** The ids of a client's connections, by client id. A client that has never had a connection has no entry. */
+/** Each client's connection ids, keyed by client id. A client that never had a connection has no entry. */
 export const clientConnections = collections.createMap(
   STORE_NAME,
   utf8("clients/"),
@@ -61,7 +61,7 @@ export function requireOpenConnection(context: Context, connectionId: string): w
   return requireOpen(requireConnection(context, connectionId));
 }
 
-/** Returns the connection. Throws connection/6 if the connection is not open. */
+/** Returns the given connection. Throws connection/6 if the connection is not open. */
 export function requireOpen(connection: wireConnection.ConnectionEnd): wireConnection.ConnectionEnd {
   if (connection.state === wireConnection.State.STATE_OPEN) return connection;
   throw ibcErrors.ErrInvalidConnectionState(
@@ -121,12 +121,12 @@ export function pickVersion(counterparty: readonly wireConnection.Version[]): wi
   );
 }
 
-/** Prints versions as Go prints a list of these protobuf messages. */
+/** Formats versions like Go formats a list of these protobuf messages. */
 export function goVersions(versions: readonly wireConnection.Version[]): string {
   return `[${versions.map(goVersion).join(" ")}]`;
 }
 
-/** Prints a version as Go prints the protobuf message, with a trailing space. */
+/** Formats a version like Go formats the protobuf message, including the trailing space. */
 export function goVersion({ identifier, features }: wireConnection.Version): string {
   const identity = identifier === "" ? "" : `identifier:${JSON.stringify(identifier)} `;
   return identity + features.map((feature) => `features:${JSON.stringify(feature)} `).join("");

@@ -90,12 +90,12 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
   });
 }
 
-/** Returns a message's params, or zero params if absent, as in Go. */
+/** Returns a message's parameters. As in Go, missing parameters are zero. */
 function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** The connection end that a handshake step writes, with the connection's id. */
+/** The connection id and the connection end that a handshake step stores. */
 interface Written {
   readonly id: string;
   readonly end: ConnectionEnd;
@@ -180,7 +180,10 @@ function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefin
   );
 }
 
-/** Verifies that the counterparty stores its end of the connection. `own.id` is empty until the counterparty can know this id. */
+/**
+ * Verifies that the counterparty stores its end of the connection. `own.id` is empty if the counterparty does not know this chain's
+ * connection id yet.
+ */
 function verifyCounterparty(
   context: Context,
   own: Written,
@@ -196,7 +199,7 @@ function verifyCounterparty(
   verifyRemoteValue(context, own.end, proven, ConnectionEnd.encode(expected).finish());
 }
 
-/** Returns the counterparty with its prefix, which Go encodes even if the prefix is empty. */
+/** Returns the counterparty. A missing prefix is replaced by an empty prefix, because Go encodes the prefix even if it is empty. */
 function counterpartyOf({ counterparty }: { readonly counterparty: Counterparty | undefined }): Counterparty {
   const { clientId = "", connectionId = "", prefix } = counterparty ?? {};
   return { clientId, connectionId, prefix: prefix ?? { keyPrefix: new Uint8Array(0) } };

@@ -4,10 +4,10 @@ import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 // On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the capability,
-// and the application, which claimed it. The deployed module stores the owners, and holds the names in memory, where accesses also
-// cost gas. This chain derives the owners from the ports and channels, and only charges the gas for the deployed module's accesses.
+// and the application, which claimed it. The deployed module keeps the owners in the store and the names in memory. Accesses to
+// both consume gas. This chain derives the owners from the ports and channels, but charges the same gas as the deployed module.
 
-/** Length of a Go pointer printed in a key as `0x` and 14 digits. */
+/** Length of a Go pointer in a key, which is printed as `0x` and 14 hex digits. */
 const POINTER_BYTES = 16;
 /** Length of a capability's index, in bytes. */
 const INDEX_BYTES = 8;
@@ -24,7 +24,7 @@ export function channelCapability({ portId, channelId }: ChannelEndpoint): strin
   return `capabilities/ports/${portId}/channels/${channelId}`;
 }
 
-/** Charges a module for reading one of its capabilities by name. */
+/** Charges the gas that a module pays to read one of its capabilities by name. */
 export function chargeCapability(context: Context, owner: string, name: string, isFound: boolean): void {
   chargeRead(context.gas, `${owner}/rev/${name}`.length, isFound ? INDEX_BYTES : 0);
 }
@@ -37,12 +37,12 @@ export function chargeLookup(context: Context, name: string, owner: string | und
   chargeRead(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME, owner], name));
 }
 
-/** Charges a module for proving that it owns a capability. */
+/** Charges the gas that a module pays to prove that it owns a capability. */
 export function chargeAuthentication(context: Context, owner: string, name: string, isOwner = true): void {
   chargeRead(context.gas, forwardKeyBytes(owner), isOwner ? name.length : 0);
 }
 
-/** Charges the `ibc` module for creating a capability. */
+/** Charges the gas that the `ibc` module pays to create a capability. */
 export function chargeCreation(context: Context, name: string): void {
   chargeCapability(context, STORE_NAME, name, false);
   chargeRead(context.gas, NEXT_INDEX_KEY, INDEX_BYTES);
@@ -52,14 +52,14 @@ export function chargeCreation(context: Context, name: string): void {
   chargeNames(context, STORE_NAME, name);
 }
 
-/** Charges an application for claiming a capability that `ibc` has created. */
+/** Charges the gas that an application pays to claim a capability that the `ibc` module has created. */
 export function chargeClaim(context: Context, owner: string, name: string): void {
   chargeRead(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME], name));
   chargeWrite(context.gas, OWNERS_KEY, ownersBytes([STORE_NAME, owner], name));
   chargeNames(context, owner, name);
 }
 
-/** Charges an application for binding a port: creating the capability through `ibc` and claiming it. */
+/** Charges the gas for binding a port: the `ibc` module creates the port's capability, and the application claims the capability. */
 export function chargePort(context: Context, owner: string, portId: string): void {
   const name = portCapability(portId);
   chargeCapability(context, owner, name, false);

@@ -1,7 +1,7 @@
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { errorsOf, ModuleError, unregisteredError } from "../../../runtime/errors.ts";
 
-// ibc-go's errors, under their Go names. A name that several Go packages share gets "Client" or "Ibc" added.
+// ibc-go's errors, under their Go names. If several Go packages use the same name, "Client" or "Ibc" is added to it.
 
 // ibc-go 02-client.
 const client = errorsOf("client");
@@ -99,8 +99,8 @@ export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 export const ErrCapabilityNotFound = errorsOf("capability")(7, "capability not found");
 
 /**
- * Runs a CometBFT check. An error becomes an unregistered error wrapped with `words`, because CometBFT's errors have no codes and
- * the SDK reports plain Go errors as code 1 in the codespace "undefined".
+ * Runs a CometBFT check. If the check throws, throws an unregistered error wrapped with `words`. CometBFT's errors have no codes,
+ * so the SDK reports them with code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {
@@ -111,7 +111,7 @@ export function asModuleError<T>(words: string, check: () => T): T {
   }
 }
 
-/** Decodes untrusted bytes. Any error becomes an unregistered error with the prefix `proto:`, as in Go's decoder. */
+/** Decodes untrusted bytes. If the decoder throws, throws an unregistered error with the prefix `proto:`, like Go's decoder. */
 export function decodeUntrusted<T>(decode: () => T): T {
   try {
     return decode();

@@ -43,7 +43,7 @@ export function emitClientUpdated(context: Context, client: EventClient, height:
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
     ["consensus_height", formatHeight(height)],
-    // `consensus_heights` is a list in ibc-go, because other client types store several heights with one update.
+    // In ibc-go, `consensus_heights` is a list, because other client types can store several heights in one update.
     ["consensus_heights", formatHeight(height)],
     ["header", toHex(Any.encode(message).finish())],
   ]);

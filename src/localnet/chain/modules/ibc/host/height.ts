@@ -14,7 +14,7 @@ export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
 
-/** Prints "{revision height}", as Go's `%d` formats the struct. */
+/** Formats a height as "{revision height}", like Go's `%d` formats the struct. */
 export function goHeight({ revisionNumber, revisionHeight }: Height): string {
   return `{${revisionNumber} ${revisionHeight}}`;
 }
@@ -46,7 +46,7 @@ export function selfHeight(context: Pick<Context, "chainId" | "height">): Height
   return { revisionNumber: revisionOfChainId(context.chainId), revisionHeight: context.height };
 }
 
-/** Prints a height as Go's `encoding/json` does, with its members as numbers and zeros omitted. */
+/** Formats a height as JSON like Go's `encoding/json`: the members are numbers, and zeros are omitted. */
 export function printGoHeight({ revisionNumber, revisionHeight }: Height): string {
   const members = [
     ["revision_number", revisionNumber],

@@ -2,10 +2,10 @@ import type { ModuleError } from "../../../runtime/errors.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import { ErrInvalidID } from "./errors.ts";
 
-/** Client type of the light clients that track CometBFT chains. */
+/** Client type of light clients for CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";
 
-/** Id and type of the client through which a chain tracks itself. */
+/** Client id and client type of the localhost client, with which a chain verifies its own state. */
 export const LOCALHOST = "09-localhost";
 
 /** Type URL of the localhost client's state. */
@@ -39,7 +39,7 @@ export function isNumberedId(id: string, prefix: "connection-" | "channel-"): bo
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
 }
 
-/** Checks an id in ibc-go's order, with lengths in UTF-8 bytes, like Go's `len`. */
+/** Checks an id. The checks run in ibc-go's order, and lengths are counted in UTF-8 bytes, like Go's `len`. */
 function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
   if (trimGoSpace(id) === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);

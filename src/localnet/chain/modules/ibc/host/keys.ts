@@ -3,12 +3,15 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and its store. The store paths follow ICS-24, because counterparties verify proofs of the entries. */
+/** Name of the module and its store. The store's paths follow ICS-24, because counterparties verify proofs for these paths. */
 export const STORE_NAME = "ibc";
 
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with the slash. */
+/**
+ * Key prefix of connection ends, followed by "/" and the id. The prefix does not include the slash, because `next_key` in ibc-go
+ * starts with the slash.
+ */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
 /** Prefix of channel ends, before "/ports/{port}/channels/{channel}". The slash is excluded as in {@link CONNECTIONS_PREFIX}. */
@@ -47,7 +50,7 @@ export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Selects heights from `from` up to but excluding `below`. Default: no bound. */
+/** Selects heights from `from` (inclusive) to `below` (exclusive). Default: no bound. */
 export interface HeightBounds {
   readonly from?: Height;
   readonly below?: Height;

@@ -27,7 +27,7 @@ export interface Packet {
   readonly timeout: Timeout;
 }
 
-/** Returns a message's packet, or a packet with zero fields if absent, as in Go. */
+/** Returns a message's packet. As in Go, a missing packet is replaced by a packet with zero values. */
 export function packetOf({ packet }: { readonly packet: WirePacket | undefined }): Packet {
   return {
     sequence: packet?.sequence ?? 0n,

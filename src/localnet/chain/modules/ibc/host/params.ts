@@ -49,7 +49,10 @@ export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   },
 });
 
-/** Channel parameters, which have no effect because this chain has no channel upgrades. The default upgrade timeout is 10 minutes. */
+/**
+ * Channel parameters. The parameters have no effect, because this chain does not support channel upgrades. The default upgrade
+ * timeout is 10 minutes.
+ */
 export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelParams>({
   store: STORE_NAME,
   key: utf8("channelParams"),

@@ -19,7 +19,7 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Returns the signer of a message with packed parts (`Any`). As in Go, a packed part of the wrong type throws sdk/2. */
+/** Returns the signer of a message with packed parts (`Any`). As in Go, throws sdk/2 if a packed part has the wrong type. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
@@ -59,8 +59,8 @@ const IMPLEMENTATIONS = {
 export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails before
- * the message is checked. A message whose packed part is absent is accepted.
+ * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
+ * before the message is checked. A missing packed part is accepted.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
   const types: readonly string[] = IMPLEMENTATIONS[interfaceName];
@@ -88,8 +88,8 @@ export function requireFound<T>(value: T | undefined, error: () => errors.Module
 }
 
 /**
- * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the
- * entries read before and after the page; with offset 0, this is one entry more than the limit.
+ * Reads a page of the entries for which `read` returns a value. As in ibc-go, a page requested by offset also contains the entries
+ * that are read before and after the page. With offset 0, the page therefore has one entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
