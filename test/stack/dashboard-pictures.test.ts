@@ -339,6 +339,15 @@ describe("colours", () => {
   });
 });
 
+it.each(["Forecast of the month's end", "Pay"])(
+  "%s has a line for each estimate of the forecast",
+  (title) => {
+    const names = panelOf(view("healthy", "oracle-am-i-paid"), title).legend.map(({ name }) => name);
+    for (const estimate of ["low", "middle", "high"])
+      expect(names.filter((name) => name.startsWith(estimate))).toHaveLength(1);
+  },
+);
+
 describe("what a person reads first", () => {
   it.each<[situation: string, dashboard: string, panel: string, row: readonly string[]]>([
     ["sidecar-down", "oracle-am-i-paid", "Alerts", ["firing", "critical", titleOf("sidecar-down")]],

@@ -209,11 +209,13 @@ function matches({ labels }: Shown, matchers: readonly string[]): boolean {
 
 /**
  * Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on, no fee is granted, no
- * forecast is made within ten minutes, and the watchdog does not read the chain.
+ * forecast is made within ten minutes, the month is too young for a forecast (`dashboard-pictures` has it), and the watchdog does not
+ * read the chain.
  */
 const WITHOUT_DATA = new RegExp(
   [
     "daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|month_budget_fees|month_forecast_fees|empty_seconds|fee_grant_",
+    "oracle_watchdog_forecast_(?:success_ratio|reward)",
     "boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps",
     "oracle_watchdog_(?:upgrade|payment|jail|slashing|others|comparison)_|price_deviation_ratio|jailed_until|signed_ratio",
     "oracle_watchdog_(?:rank|percentile_ratio|own_ratio|others|compared_validators)\\b",
