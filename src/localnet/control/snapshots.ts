@@ -1,7 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { toHex } from "../../platform/base/bytes.ts";
-import { createRecentCache } from "../../platform/base/caches.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import { isoTime, NS_PER_MS } from "../../platform/base/time.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
@@ -26,9 +24,6 @@ export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 /** Maximum number of snapshots. The number is limited, because the chains cannot prune state that a snapshot needs. */
 const MAX_SNAPSHOTS = 20;
 
-/** Maximum number of remembered hashes of blocks that reverts have removed, for both chains together. */
-const MAX_REMEMBERED = 10_000;
-
 /** File that exists only during a revert. The file contains a JSON object with each chain's target height, keyed by chain id. */
 const REVERT_FILE = "revert.json";
 
@@ -37,11 +32,6 @@ const REVERT_FILE = "revert.json";
  * chains are in memory.
  */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
-  const removed = createRecentCache<string, true>(MAX_REMEMBERED);
-  const isRemoved = (hash: Uint8Array): boolean =>
-    removed.get(toHex(hash), () => undefined) === true &&
-    // After a revert, a chain may make an identical block with the same hash again, which is then not treated as removed.
-    nodes.every(({ view }) => view.blockByHash(hash) === undefined);
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
@@ -94,10 +84,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
       const snapshot = find(id);
       const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
       if (home !== undefined) writeRevert(home, snapshot.heights);
-      for (const { control, genesis } of nodes)
-        for (const hash of control.revert(snapshot.heights[genesis.chainId] ?? 0n))
-          removed.put(toHex(hash), true);
-      for (const { control } of nodes) control.rejectHeaders(isRemoved);
+      for (const { control, genesis } of nodes) control.revert(snapshot.heights[genesis.chainId] ?? 0n);
       if (home !== undefined) rmSync(join(home, REVERT_FILE));
       clock.goBack(aheadMs);
       return snapshot;

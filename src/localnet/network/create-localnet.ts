@@ -140,6 +140,9 @@ async function whenReady(
   control: HttpService | undefined,
 ): Promise<RunningLocalnet> {
   const [local, remote, address] = await Promise.all([localNode?.ready, remoteNode?.ready, control?.ready]);
+  const nodes = [local, remote].filter((one) => one !== undefined);
+  for (const node of nodes)
+    node.control.rejectHeaders((hash) => nodes.some((one) => one.control.hasRemoved(hash)));
   return { chains: { ...(local && { local }), ...(remote && { remote }) }, controlPort: address?.port };
 }
 

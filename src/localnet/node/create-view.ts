@@ -127,9 +127,6 @@ export function createBlockListeners(logger: Logger) {
   };
 }
 
-/** Maximum number of removed block hashes that a revert returns. Relayers update clients only to the newest blocks. */
-const MAX_REMOVED_HASHES = 1_000;
-
 /** Commands that control a running local chain, such as halt and revert. Real networks have no such commands. */
 export type NodeControl = ReturnType<typeof createNodeControl>;
 
@@ -166,16 +163,14 @@ export function createNodeControl(deps: {
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    /** Reverts to a snapshot's block and returns the hashes of the newest removed blocks. If the revert fails, the node stops. */
-    revert: (height: bigint): readonly Uint8Array[] => {
-      let removed: readonly Uint8Array[] = [];
+    /** Reverts to a snapshot's block. If the revert fails, the node stops. */
+    revert: (height: bigint): void =>
       production.between(() => {
-        removed = store.hashesAbove(height, MAX_REMOVED_HASHES);
         store.truncate(height);
         goBack();
-      });
-      return removed;
-    },
+      }),
+    /** Returns true if a revert has removed the block with this hash (32 bytes), even before a restart. */
+    hasRemoved: store.hasRemoved,
     /** Rejects transactions that update a light client to a block that the other chain has removed. */
     rejectHeaders: removedHeaders.reject,
     /** Replaces the list of absent validators (20-byte addresses), which do not sign blocks. */

@@ -60,11 +60,11 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
   };
   const truncate = (height: bigint): void =>
     transaction(() => {
+      snapshots().truncate(height);
       for (let above = readRow(sql.latest.get())?.integer("height") ?? height; above > height; above -= 1n)
         pruning.remove(above);
       // Keep sets up to two heights above `height`, because each block stores the set for the height after next.
       sql.removeSetsAfter.run(height + 2n);
-      snapshots().truncate(height);
     });
   return {
     state: stateTables.storage,
@@ -94,9 +94,6 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     // Use an array, because the driver treats a single blob argument as an object of named parameters.
     heightOfHash: (hash: Uint8Array): bigint | undefined =>
       readRow(sql.heightOfHash.get([hash]))?.integer("height"),
-    /** Returns the hashes of the newest blocks above a height. */
-    hashesAbove: (height: bigint, limit: number): readonly Uint8Array[] =>
-      readRows(sql.hashesAbove.all(height, limit)).map((row) => row.bytes("hash")),
     results: (height: bigint): StoredResults | undefined =>
       results.get(height, () => {
         const row = readRow(sql.results.get(height));
@@ -125,6 +122,8 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     snapshots: (): readonly StoredSnapshot[] => snapshots().list(),
     saveSnapshot: (snapshot: StoredSnapshot): void => transaction(() => snapshots().save(snapshot)),
     removeSnapshots: (ids: readonly number[]): void => transaction(() => snapshots().remove(ids)),
+    /** Returns true if `truncate` has removed the block with this hash, even before a restart. */
+    hasRemoved: (hash: Uint8Array): boolean => snapshots().hasRemoved(hash),
     /** Removes all data above a snapshot's height, in one transaction. */
     truncate: (height: bigint) => {
       truncate(height);
@@ -151,7 +150,6 @@ function statements(database: Database.Database) {
     ),
     block: database.prepare("SELECT hash, block, part_total, part_hash FROM blocks WHERE height = ?"),
     heightOfHash: database.prepare("SELECT height FROM blocks WHERE hash = ?"),
-    hashesAbove: database.prepare("SELECT hash FROM blocks WHERE height > ? ORDER BY height DESC LIMIT ?"),
     results: database.prepare("SELECT results FROM blocks WHERE height = ?"),
     seenCommit: database.prepare("SELECT seen_commit FROM blocks WHERE height = ?"),
     saveSet: database.prepare("INSERT OR REPLACE INTO validator_sets (height, validators) VALUES (?, ?)"),

@@ -11,6 +11,9 @@ export interface StoredSnapshot {
   readonly aheadMs: number;
 }
 
+/** Maximum number of remembered hashes of removed blocks. Relayers update clients only to the newest blocks. */
+const MAX_REMEMBERED = 5_000;
+
 /**
  * Manages the snapshots in a store, and retains tree nodes while a snapshot needs them, even if no recent height does. The method
  * `list` only reads. Callers of all other methods must have an open transaction.
@@ -33,6 +36,17 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   );
   const storesOf = database.prepare("SELECT DISTINCT store FROM state_roots WHERE height >= ?");
   const removeNodes = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id >= ?");
+  const newestAbove = "SELECT height, hash FROM blocks WHERE height > ? ORDER BY height DESC LIMIT ?";
+  // The newest block gets the highest id, because the lowest ids are dropped first.
+  const rememberRemoved = database.prepare(
+    `INSERT OR REPLACE INTO removed_blocks (hash) SELECT hash FROM (${newestAbove}) ORDER BY height`,
+  );
+  const dropRemoved = database.prepare(
+    "DELETE FROM removed_blocks WHERE id <= (SELECT MAX(id) FROM removed_blocks) - ?",
+  );
+  const removedBlock = database.prepare(
+    "SELECT 1 FROM removed_blocks WHERE hash = ? AND hash NOT IN (SELECT hash FROM blocks)",
+  );
   // Cache the list of snapshots in memory, because every commit reads the list.
   let known = read();
   const sweep = (): void => {
@@ -76,8 +90,12 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
         return false;
       });
     },
-    /** Removes all states and snapshots above a snapshot's height. */
+    /** Returns true if a revert has removed the block with this hash, and the chain has not made an identical block since. */
+    hasRemoved: (hash: Uint8Array): boolean => removedBlock.get([hash]) !== undefined,
+    /** Removes all states and snapshots above a snapshot's height. Must be called while the blocks above the height still exist. */
     truncate: (height: bigint) => {
+      rememberRemoved.run(height, MAX_REMEMBERED);
+      dropRemoved.run(MAX_REMEMBERED);
       for (const row of readRows(storesOf.all(height)))
         removeNodes.run(row.text("store"), firstIdAfter(height));
       database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);

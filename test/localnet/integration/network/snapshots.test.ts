@@ -153,6 +153,7 @@ describe("snapshot and revert", () => {
     const second = await start(home);
     expect(second.snapshots.list()).toEqual([taken]);
     await second.blocks(2);
+    const gone = second.nodes.map(({ view }) => view.status().latestHash);
     // As after a kill between the two chains.
     const local = second.nodes[0];
     local?.control.revert(taken.heights["local-1"] ?? 0n);
@@ -160,6 +161,8 @@ describe("snapshot and revert", () => {
     const texts = Object.fromEntries(Object.entries(taken.heights).map(([chain, at]) => [chain, `${at}`]));
     writeFileSync(join(home, "revert.json"), JSON.stringify(texts));
     const third = await start(home);
+    const refusals = await Promise.all(gone.map(third.update));
+    expect(refusals).toEqual(gone.map(() => expect.stringMatching("^a revert has removed block")));
     await third.blocks(1);
     const parents = third.nodes.map(({ view, genesis }) => {
       const next = view.block((taken.heights[genesis.chainId] ?? 0n) + 1n);
@@ -188,6 +191,9 @@ describe("snapshot and revert", () => {
     net.snapshots.revert(id);
     expect(await texts(gone)).toEqual(refused);
     expect(await texts(kept)).toEqual(kept.map(() => expect.stringMatching(other)));
+    // A second revert does not forget what the first has removed.
+    net.snapshots.revert(id);
+    expect(await texts(gone)).toEqual(refused);
     net.clock.set(startMs);
     await net.blocks(3);
     expect(net.nodes.map(({ view }) => view.status().latestHash)).toEqual(gone);
