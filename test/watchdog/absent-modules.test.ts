@@ -119,7 +119,9 @@ describe("a chain without modules", () => {
 
   it("forgets a module that an upgrade removed", async () => {
     answers["/slinky/"] = [200, PRICES];
-    answers["/upgrade/"] = [200, { plan: { name: "v10", height: "60", info: "" } }];
+    // In 20 blocks, so that the modules disappear when the chain has passed it.
+    const height = String(21 + Math.floor((clock.nowMs() - START_MS) / 1000));
+    answers["/upgrade/"] = [200, { plan: { name: "v10", height, info: "" } }];
     await clock.advance(30_000);
     Object.assign(answers, ABSENT, { "/upgrade/": [200, { plan: null }] });
     await clock.advance(3_600_000);
