@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -120,6 +121,14 @@ function nextCode(): Uint8Array {
   return buildEchoContract(String(++version));
 }
 
+/** The code with a last section of random bytes, so that it has `length` bytes. */
+function padded(code: Uint8Array, length: number): Uint8Array {
+  // Id 0, the size in three bytes, a name without letters.
+  const size = length - code.length - 4;
+  const header = [0, (size & 0x7f) | 0x80, ((size >> 7) & 0x7f) | 0x80, size >> 14, 0];
+  return Buffer.concat([code, Uint8Array.from(header), randomBytes(size - 1)]);
+}
+
 describe("a watched contract", () => {
   it("is migrated to the new code of its file", async () => {
     expect(codeOf("one")).toBe("5");
@@ -136,13 +145,21 @@ describe("a watched contract", () => {
     expect(reports).toHaveLength(length);
   });
 
+  it("is migrated to code of the largest size that the chain takes, packed or not", async () => {
+    // Random bytes, because they stay as long when they are packed.
+    const code = padded(nextCode(), 819_200);
+    replace("one", code);
+    expect(await nextReport("one: migrated to code 8")).toContain("819200 bytes");
+    expect(codeOf("one")).toBe("8");
+  });
+
   it("keeps its code if the chain would refuse the new one, and is migrated to the next one", async () => {
     const complete = nextCode();
     writeFileSync(fileOf("one"), complete.subarray(0, 200));
     expect(await nextReport("the chain would reject this code")).toContain("the contract keeps its code");
-    expect(codeOf("one")).toBe("7");
+    expect(codeOf("one")).toBe("8");
     writeFileSync(fileOf("one"), complete);
-    await nextReport("one: migrated to code 8");
+    await nextReport("one: migrated to code 9");
   });
 
   it("keeps its code if the migration fails, with the reason, and with the functions of a trap", async () => {
