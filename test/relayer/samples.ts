@@ -41,7 +41,6 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
   const result: ProvenResult = {
     query: sampleQuery({ id }),
     message: new Uint8Array(bytes).fill(Number(id)),
-    remoteTxHash: undefined,
     gasGuess: 30_000n,
     at: { revision: 1n, height: 10n },
     update: undefined,

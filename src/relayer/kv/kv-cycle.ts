@@ -199,7 +199,6 @@ function toResult(
   return {
     query,
     message: proven.message,
-    remoteTxHash: undefined,
     gasGuess: guessOf(worker, query),
     at: view.stateAt,
     update,

@@ -22,8 +22,6 @@ export interface ExpectedResult {
 export interface ProvenResult extends ExpectedResult {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** Hash of the remote transaction, lower-case hex; undefined for a KV result. */
-  readonly remoteTxHash: string | undefined;
   /** The client update that the proofs need; undefined if the chain already has the consensus state, and for TX results. */
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */

@@ -113,7 +113,6 @@ function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
   return {
     query: state.query,
     message: tx.message,
-    remoteTxHash: tx.hash,
     gasGuess: GAS_GUESS,
     at: tx.at,
     // A TX result needs no client update, because the result itself contains two headers.

@@ -43,8 +43,6 @@ export interface Headroom {
   readonly lostInMs: number | undefined;
   /** Success rate that the remaining blocks need for the month to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** Number of remaining blocks that must be good; negative if clinched, greater than the number of remaining blocks if lost. */
-  readonly requiredGood: bigint;
   /** For each window, the share of bad blocks divided by the share that the boundary allows; absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }

@@ -217,8 +217,6 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // All remaining blocks must be good, except for the misses left.
-      requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
     };

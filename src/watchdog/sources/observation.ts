@@ -214,8 +214,6 @@ export interface ProviderReading {
   readonly webSocket: ReadonlyMap<string, bigint>;
   /** Durations of an API's requests, or times between a WebSocket's messages, in ms. */
   readonly responseTime?: Histogram;
-  /** Time of the latest update of any of the provider's feeds. */
-  readonly lastUpdateMs?: number;
 }
 
 /**

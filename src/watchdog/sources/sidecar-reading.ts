@@ -153,7 +153,6 @@ function providerOf(samples: readonly Sample[]): ProviderReading {
   const type = [...responses, ...family("provider_last_updated_id")][0]?.labels.get("type");
   const responseTime =
     histogramOf(samples, "web_socket_response_time") ?? histogramOf(samples, "api_response_latency");
-  const updates = family("provider_last_updated_id").map(requireTimeMs);
   return {
     type: type === "api" || type === "websockets" ? type : undefined,
     responses: sumEvents(responses),
@@ -163,7 +162,6 @@ function providerOf(samples: readonly Sample[]): ProviderReading {
     ),
     webSocket: countBy(family("web_socket_connection_status"), "status"),
     ...(responseTime === undefined ? {} : { responseTime }),
-    ...(updates.length === 0 ? {} : { lastUpdateMs: Math.max(...updates) }),
   };
 }
 

@@ -189,11 +189,7 @@ export function toSlashingParams(root: JsonField): SlashingParams {
   const least = params.member("min_signed_per_window").required();
   const minSigned = asFraction(least);
   if (minSigned > DEC18_ONE) throw least.error(least.path, "a share from 0 to 1");
-  return {
-    windowBlocks,
-    minSigned,
-    jailMs: asDurationMs(params.member("downtime_jail_duration").required()),
-  };
+  return { windowBlocks, minSigned };
 }
 
 /** Parses a signing info and checks that it is for the given address. */
@@ -225,11 +221,4 @@ function asFraction(field: JsonField): Dec18 {
     // Ignore this error; the error below names the expected value.
   }
   throw field.error(field.path, "a non-negative decimal");
-}
-
-/** Converts a protobuf duration such as "600s" or "0.5s" to ms, rounding down. */
-function asDurationMs(field: JsonField): number {
-  const match = /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(field.asText());
-  if (match === null) throw field.error(field.path, 'a duration, e.g. "600s"');
-  return Number(match[1]) * 1000 + Number((match[2] ?? "0").padEnd(3, "0").slice(0, 3));
 }

@@ -4,8 +4,6 @@ export interface SlashingParams {
   readonly windowBlocks: bigint;
   /** Minimum share of the signing window's blocks that a validator must sign. */
   readonly minSigned: Dec18;
-  /** How long a validator is jailed for downtime. */
-  readonly jailMs: number;
 }
 
 /** The slashing module's record of one validator's signatures. */

@@ -158,7 +158,7 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
 /** A window of 10,000 blocks, of which 9,500 can be missed. */
 function healthySlashing(height: bigint): SlashingReading {
   return {
-    params: { windowBlocks: 10_000n, minSigned: 50_000_000_000_000_000n, jailMs: 600_000 },
+    params: { windowBlocks: 10_000n, minSigned: 50_000_000_000_000_000n },
     info: {
       startHeight: height - 50_000n,
       indexOffset: 50_000n,
@@ -198,7 +198,6 @@ function openHeadroom(boundary: Headroom["boundary"]): Headroom {
     outageMs: 45_000_000,
     lostInMs: undefined,
     requiredRate: 0.96,
-    requiredGood: 1_255_000n,
     burnRates: { "1h": 0.05, "6h": 0.05, "3d": 0.05 },
   };
 }

@@ -200,7 +200,6 @@ describe("oracle and sidecar metrics pages", () => {
       responses: 2n,
       failures: new Map(),
       responseTime: { count: 2n, sum: 7 },
-      lastUpdateMs: 1_795_263_537_000,
     });
   });
 

@@ -55,7 +55,7 @@ describe("the recorded slashing module", () => {
     expect(CALLS).toHaveLength(116);
     const view = await slashing("test-1", SIGNER, OPERATOR);
     expect(view).toEqual({
-      params: { windowBlocks: 100n, minSigned: 500_000_000_000_000_000n, jailMs: 600_000 },
+      params: { windowBlocks: 100n, minSigned: 500_000_000_000_000_000n },
       info: {
         startHeight: 0n,
         indexOffset: 3061n,

@@ -172,7 +172,6 @@ describe("createSlashingReader", () => {
       {},
       "params.min_signed_per_window is not a non-negative decimal",
     ],
-    ["a duration without a unit", { downtime_jail_duration: "600" }, {}, "is not a duration"],
     ["the record of another validator", {}, { address: "other" }, "address is not the requested address"],
     ["negative misses", {}, { missed_blocks_counter: "-1" }, "missed_blocks_counter is not zero or more"],
     ["a height that is none", {}, { start_height: "1e3" }, "start_height is not"],
