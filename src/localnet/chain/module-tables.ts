@@ -61,13 +61,14 @@ function rank({ name }: ChainModule): number {
 }
 
 /**
- * Modules whose begin hooks run first, in this order (`app/app.go`, `SetOrderBeginBlockers`). Slashing, which also jails validators,
- * runs before other hooks. A contract's schedule (`cron`) runs before the dex removes expired orders.
+ * Modules whose begin hooks run first, in this order (`app/app.go` of v10.0.0, `SetOrderPreBlockers` and `SetOrderBeginBlockers`).
+ * Slashing jails validators before staking records the block's validator set. A contract's schedule (`cron`) runs after both, and
+ * before the dex removes expired orders.
  */
-export const BEGIN_BLOCK_ORDER = ["slashing", "ibc", "cron", "dex"];
+export const BEGIN_BLOCK_ORDER = ["upgrade", "slashing", "ibc", "staking", "cron", "dex"];
 
 /**
- * Modules whose end hooks run first, in this order (`app/app.go`, `SetOrderEndBlockers`). The dex must follow `cron`: it removes the
+ * Modules whose end hooks run first, in this order (`app/app.go` of v10.0.0, `SetOrderEndBlockers`). The dex must follow `cron`: it removes the
  * just-in-time orders of the block, and a contract's schedule may place some.
  */
 export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "cron", "feemarket", "dex"];

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";
-import { toBase64 } from "../../../../src/platform/base/bytes.ts";
+import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
+import { decodeBech32, toBase64 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
 import {
   ALICE,
@@ -100,14 +101,44 @@ describe("a schedule", () => {
     expect(names()).toEqual(["a", "b", "c"]);
   });
 
+  /** The call with which `echo` sends a message of the chain. */
+  const chainCall = (type: string, fields: JsonObject) => {
+    const any = { type_url: `/${type}`, value: toBase64(messageFromJson(type, fields)) };
+    const messages = [{ id: 1, msg: { any }, reply_on: "never", gas_limit: null }];
+    return { contract: ECHO, msg: JSON.stringify({ ok: { messages, attributes: [], events: [] } }) };
+  };
+
+  it("at the beginning of a block runs after the validator set is recorded", () => {
+    const coin = { denom: "untrn", amount: "1000" };
+    const validator = formatAddress("neutronvaloper", decodeBech32(ALICE).bytes);
+    tokens.run("alice", "cosmos.staking.v1beta1.MsgCreateValidator", {
+      description: { moniker: "v" },
+      commission: { rate: "0", max_rate: "0", max_change_rate: "0" },
+      min_self_delegation: "1",
+      validator_address: validator,
+      pubkey: { "@type": "/cosmos.crypto.ed25519.PubKey", key: toBase64(new Uint8Array(32).fill(7)) },
+      value: { denom: "untrn", amount: "1000000" },
+    });
+    const delegate = { delegator_address: ECHO, validator_address: validator };
+    const msgs = [chainCall("cosmos.staking.v1beta1.MsgDelegate", { ...delegate, amount: coin })];
+    tokens.run("alice", "cosmos.bank.v1beta1.MsgSend", {
+      from_address: ALICE,
+      to_address: ECHO,
+      amount: [coin],
+    });
+    const more = { period: "1", execution_stage: "EXECUTION_STAGE_BEGIN_BLOCKER" };
+    propose("MsgAddSchedule", schedule("a", "", { ...more, msgs }));
+    tokens.chain.block();
+    expect(tokens.balance(ECHO, "untrn")).toBe("0");
+    const schedules = tokens.query("neutron.cron.Query/Schedules", {});
+    expect(schedules).toMatchObject({ schedules: [{ last_execute_height: "5" }] });
+    const recorded = tokens.query("cosmos.staking.v1beta1.Query/HistoricalInfo", { height: "5" });
+    expect(recorded).toMatchObject({ hist: { valset: [{ tokens: "1000000" }] } });
+  });
+
   describe("that trades", () => {
-    /** The call with which `echo` sends a message of the dex. */
-    const dexCall = (type: string, fields: JsonObject) => {
-      const value = toBase64(messageFromJson(`neutron.dex.${type}`, { creator: ECHO, ...fields }));
-      const any = { type_url: `/neutron.dex.${type}`, value };
-      const messages = [{ id: 1, msg: { any }, reply_on: "never", gas_limit: null }];
-      return { contract: ECHO, msg: JSON.stringify({ ok: { messages, attributes: [], events: [] } }) };
-    };
+    const dexCall = (type: string, fields: JsonObject) =>
+      chainCall(`neutron.dex.${type}`, { creator: ECHO, ...fields });
     const order = (more: JsonObject) =>
       dexCall("MsgPlaceLimitOrder", {
         receiver: ECHO,
