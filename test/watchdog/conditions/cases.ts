@@ -476,6 +476,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "clock-skew": {
     fires: skewed(4),
+    alsoFires: { "a clock that is behind": skewed(-4) },
     quiet: { "one second": skewed(1), "one second behind": skewed(-1) },
     missing: { "the clock": withoutPageValues("clockMs"), "the node's page": blindNode },
   },
