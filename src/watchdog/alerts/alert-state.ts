@@ -9,7 +9,7 @@ const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), a
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
-/** Notifications sent about an alert so far. */
+/** A summary of the notifications that have been sent about an alert. */
 const notifiedState = z.strictObject({
   /** Number of reminders sent since the first notification. */
   reminders: z.number(),
@@ -39,12 +39,12 @@ export const alertState = z
     /** When the alert was resolved; absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
     /**
-     * Explains the last evaluation's result with its values, phrased to end a sentence. A resolved alert keeps the explanation of
-     * why it ended.
+     * Explains the last evaluation's result, with values, phrased to end a sentence. For a resolved alert, explains why the alert
+     * ended.
      */
     reason: z.string(),
     badness: z.number().optional(),
-    /** End of the grace period after the alert's cause ended, until which the alert stays pending; absent without a grace period. */
+    /** End of the grace period after the alert's cause ended. Until then, the alert stays pending. Absent if no grace period applies. */
     heldUntilMs: z.number().optional(),
     /**
      * Why the alert currently sends no notifications, such as "muted by sidecar-down" or "silenced by …". Absent if the alert may
@@ -55,9 +55,9 @@ export const alertState = z
     notified: notifiedState.exactOptional(),
     /** Who is working on the alert; absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),
-    /** Escalation steps taken so far; absent if no steps have been taken. */
+    /** The number of escalation steps taken so far, and the time of the last step. Absent before the first step. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Ignore these two fields, which older versions stored.
+    // Older versions stored the following two fields, which are ignored now.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -82,7 +82,7 @@ export interface AlertTiming {
 /** The validator and the condition name, which identify a new alert. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert is retained, so that Alertmanager learns of its end and people still see it on the page. */
+/** How long to retain resolved alerts, so that Alertmanager receives the resolution and the page still shows recent alerts. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
@@ -166,7 +166,10 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the firing and recently resolved alerts that people were notified of, with current reasons. Omits suppressed firing alerts. */
+/**
+ * Returns the firing and recently resolved alerts that people were notified of, with current reasons. Omits firing alerts whose
+ * notifications are suppressed.
+ */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -198,7 +201,7 @@ export const pastAlert = z.strictObject({
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/** Maximum number of stored alerts for all validators together, enough for several years, or for one year if an alert flaps daily. */
+/** Maximum number of past alerts stored for all validators. The limit covers several years, or one year if an alert flaps daily. */
 const MAX_ALERTS = 5000;
 
 /**
@@ -232,7 +235,7 @@ export function recordAlerts(
   return sameOr(history, all.slice(-MAX_ALERTS));
 }
 
-/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
+/** Returns `before` if both lists contain the same elements in the same order, so that unchanged state is not written again. */
 export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
   return isSame ? before : after;

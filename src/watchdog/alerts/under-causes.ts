@@ -64,7 +64,7 @@ export function underCauses<T>(
 }
 
 /**
- * Lists an alert's consequences, as in "also: sidecar slow, prices missing (muted)". Returns an empty text if there are no
+ * Lists an alert's consequences, as in "also: sidecar slow, prices missing (muted)". Returns an empty string if there are no
  * consequences.
  */
 export function consequencesText(
