@@ -11,7 +11,7 @@ export interface AlertsConfig {
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, for pairs with their own limit. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, the alerts that it causes cannot start firing. */
+  /** How long after a cause ends its consequences cannot start firing. */
   readonly graceMs: number;
 }
 
