@@ -27,7 +27,7 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** Compares each sidecar's prices with the chain's prices and with the median of all sidecars. Returns undefined without prices. */
+/** Compares each sidecar's prices with the chain's prices and with the median of all sidecars. Returns undefined if nothing is compared. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
   // A single sidecar is normal, so don't report that there is no median for a comparison.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
