@@ -164,7 +164,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   return withEvent(filled, ledger);
 }
 
-/** Maximum age of a reading that is counted together with other nodes' readings. */
+/** Maximum time between the readings of different nodes that are counted together. */
 const RECENT_MS = 60_000;
 
 function timeOf({ reading: { sampledAtMs = 0 } }: StoredReading): number {
