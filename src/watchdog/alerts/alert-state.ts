@@ -38,18 +38,12 @@ export const alertState = z
     clearSinceMs: z.number().optional(),
     /** When the alert was resolved; absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
-    /**
-     * Explains the last evaluation's result, with values, phrased to end a sentence. For a resolved alert, explains why the alert
-     * ended.
-     */
+    /** Explains the last evaluation's result with values, phrased to end a sentence. For a resolved alert, explains why it ended. */
     reason: z.string(),
     badness: z.number().optional(),
     /** End of the grace period after the alert's cause ended. Until then, the alert stays pending. Absent if no grace period applies. */
     heldUntilMs: z.number().optional(),
-    /**
-     * Why the alert currently sends no notifications, such as "muted by sidecar-down" or "silenced by …". Absent if the alert may
-     * send notifications.
-     */
+    /** Why the alert currently sends no notifications, such as "muted by sidecar-down". Absent if the alert may send notifications. */
     quietReason: z.string().optional(),
     /** Notifications sent about the alert; absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
@@ -86,8 +80,8 @@ export type NewAlert = Pick<AlertState, "validator" | "alert">;
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
- * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined if the alert is
- * inactive afterwards.
+ * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined once the alert is
+ * inactive.
  */
 export function advanceAlert(
   state: AlertState | undefined,

@@ -39,10 +39,7 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /**
-   * The condition's severity on any scale, where higher is worse. Reminders are sent earlier if the badness grows. Absent without a
-   * scale.
-   */
+  /** How bad the condition is, on any scale. Reminders are sent earlier if this value grows. Absent if the condition has no scale. */
   readonly badness?: number;
 }
 
@@ -60,8 +57,7 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 
 /**
  * The stored data from which a backtest evaluates a condition for past months. "counts" means hourly block counts. "halts" and
- * "gaps" mean the ledger events with this name. `notStored` names data that is not stored, phrased to complete "the store has no
- * …".
+ * "gaps" mean ledger events. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -76,9 +72,8 @@ export interface Condition<Key extends string = string> {
   /** Set if nobody can change the outcome any more. The alert then sends a single notification, without reminders or escalation. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes" applies to rates over minutes
-   * and to nodes that are catching up. "month" applies to the month's result. Absent if the condition only describes the present
-   * moment.
+   * Set if the condition outlasts its cause and can even start after the cause ends. "minutes" applies to rates over minutes and to
+   * nodes that are catching up. "month" applies to the month's result. Absent if the condition only describes the present moment.
    */
   readonly echo?: "minutes" | "month";
   /** A short title, such as "All prices missing". */
@@ -102,10 +97,7 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this condition causes. The caused alerts send no notifications while this alert fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /**
-   * Adds to the reason of an active result how many other validators also miss votes or commits. Absent if other validators' misses
-   * are irrelevant.
-   */
+  /** Adds to the reason of an active result how many other validators also miss votes or commits. Absent if such misses are irrelevant. */
   readonly others?: SharedKind;
   /** The equivalent rule on raw metrics. Absent if no node or sidecar metric shows the condition. */
   readonly raw?: RawRule;

@@ -210,8 +210,7 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
-  // If the watchdog cannot read the prices, the sidecar may still be running. Only the node's calls show whether the sidecar is
-  // down.
+  // If the prices cannot be read, the sidecar may still be running. Only the node's calls show whether the sidecar is down.
   if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(

@@ -89,10 +89,7 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
  */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
-/**
- * Returns PromQL for the number of validators that would not be paid in full if the month ended now. Excludes months with too few
- * blocks.
- */
+/** Returns PromQL for the number of validators that would not be paid in full if the month ended now. Omits months with too few blocks. */
 export function belowFullPay(place = PLACE): string {
   const below = `max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"})`;
   return `sum(${below} * ${isMeasured(place)})`;

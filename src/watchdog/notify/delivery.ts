@@ -14,10 +14,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 export interface Outbox {
   /** Waits until a channel has deliveries, then returns the oldest deliveries, all for one validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /**
-   * Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may overtake the failing
-   * deliveries.
-   */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`. The result may overtake the failing deliveries. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;

@@ -190,9 +190,8 @@ const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
- * arrive in chunks of any size. The parser ignores comments. It skips invalid lines of metrics that the sink does not need, such as
- * native histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used
- * again.
+ * arrive in chunks of any size. Ignores comments. Skips invalid lines of metrics that the sink does not need, such as native
+ * histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used again.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -214,8 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // Samples and comments never begin with "<", but web pages do. Web pages have their own error, because a wrong URL often
-    // returns one.
+    // Unlike samples and comments, web pages begin with "<". A wrong URL often returns a web page, which has its own error.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;

@@ -67,8 +67,8 @@ const wireAlert = z.object({
 });
 
 /**
- * Decodes the pending and firing alerts from the body of `GET /api/alerts`, firing alerts first. Throws a `ZodError` for invalid
- * bodies.
+ * Decodes the pending and firing alerts from the body of `GET /api/alerts`, firing alerts first. Throws a `ZodError` if the body is
+ * invalid.
  */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
   const { alerts } = z.object({ alerts: z.array(wireAlert) }).parse(body);

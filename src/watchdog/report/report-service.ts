@@ -134,10 +134,7 @@ async function publishUntilDone(
   }
 }
 
-/**
- * Returns a function that creates the due reports and delivers them. The function resolves with true if all due reports have been
- * delivered.
- */
+/** Returns a function that creates the due reports and delivers them. The function resolves with true if all reports were delivered. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],

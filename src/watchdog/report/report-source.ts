@@ -35,8 +35,8 @@ export function createWatchdogReports(
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
   /**
-   * Reads from the state file if it exists. While the disk is failing, reports only use the data in memory, and the status shows
-   * the reason.
+   * Reads from the state file if it exists. While the disk is failing, only the data in memory is used, and the status shows the
+   * reason.
    */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;

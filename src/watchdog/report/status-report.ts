@@ -110,8 +110,8 @@ export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutc
 }
 
 /**
- * Returns false if full pay is lost or not expected, by the same rule as the page. A month with too few blocks is treated as paid
- * in full.
+ * Returns false if full pay is lost or not expected, by the same rule as the page. Months with too few blocks are treated as fully
+ * paid.
  */
 function isPaidInFull(assessment: Assessment): boolean {
   return boundaryState(assessment, "full") !== "lost" && (expectedTier(assessment) ?? "full") === "full";

@@ -24,10 +24,7 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /**
-   * Host names allowed in addition to the loopback names. The default is no name on a loopback address, and every name on other
-   * addresses.
-   */
+  /** Host names allowed in addition to the loopback names. By default, no name on a loopback address, and every name on other addresses. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -91,10 +88,7 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/**
- * Adds an issue for each listed validator that is unknown or listed twice. Also adds an issue if there are too many validators for
- * a page.
- */
+/** Adds an issue for each listed validator that is unknown or listed twice. Also adds an issue if there are too many validators. */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;

@@ -128,10 +128,7 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/**
- * Returns the cache key for a validator. The key changes with each poll and each day. Once polls have stopped, the key changes each
- * minute.
- */
+/** Returns the cache key for a validator. The key changes with each poll and each day. Without polls, the key changes each minute. */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -170,10 +167,7 @@ function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/**
- * Creates a function that returns the history before yesterday. The history is only cached for an hour, because backfills may
- * change it.
- */
+/** Creates a function that returns the history before yesterday. The history is cached for an hour only, because backfills change it. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {

@@ -260,10 +260,7 @@ function mailId(text: string, from: string): string {
   return `${hash}@${from.slice(from.lastIndexOf("@") + 1)}`;
 }
 
-/**
- * All channel kinds, in the order used in the documentation. To add a kind, define it here or in a neighbouring file, and add it to
- * this list.
- */
+/** All channel kinds, in the documentation's order. To add a kind, define it here or in a neighbouring file, and add it to this list. */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;

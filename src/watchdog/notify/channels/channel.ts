@@ -24,10 +24,7 @@ interface Mails<Config> {
   readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
 }
 
-/**
- * Settings and encoding for a receiver that gets the state of all alerts, because the receiver itself routes, groups and repeats
- * alerts.
- */
+/** Settings and encoding for a receiver that gets the state of all alerts, because it routes, groups and repeats alerts itself. */
 interface StateRequests {
   /** Maximum time between two pushes of the state, in ms. */
   readonly everyMs: number;

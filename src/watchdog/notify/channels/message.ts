@@ -26,10 +26,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   };
 }
 
-/**
- * Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit, and states the number of omitted
- * alerts.
- */
+/** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit, and states their number. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
   // Reserve space for a last line with the number of omitted paragraphs.
   const space = limit - 40;

@@ -199,10 +199,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/**
- * Returns an error text without URLs. The text is the full message for this project's errors, and only the code or name for other
- * errors.
- */
+/** Returns an error text without URLs. The text is the message for this project's errors, and the code or name for other errors. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
