@@ -74,7 +74,7 @@ export function joinIncidents(
   ];
 }
 
-/** Adds to each incident how it ended, unless its end is already known. */
+/** Fills in the `end` text of incidents without an `end`. The text remains undefined while an incident is ongoing. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],

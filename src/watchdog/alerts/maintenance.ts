@@ -105,7 +105,7 @@ export function activeWindow(
 function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
   if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
   const midnightMs = nowMs - (nowMs % DAY_MS);
-  // A window lasts at most 24 h, so it started today or yesterday.
+  // A window lasts at most 24 h, so an open window started today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
     return (

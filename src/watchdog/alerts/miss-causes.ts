@@ -88,10 +88,10 @@ export function byBegin(a: Incident, b: Incident): number {
 
 /**
  * Assigns a cause to each bad block in [fromMs, toMs). Blocks are assigned by block range, by minute if the ranges are unknown, or
- * by hour if the minutes are also unknown. A cause is never assigned more bad blocks than the chain produced during the cause.
- * Causes are tried in the order of {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link NO_CAUSE}.
- * Returns the assigned blocks as incidents, in time order. `stored` contains the minute rollups, starting with the hour of
- * `fromMs`.
+ * by hour if the minutes are also unknown. A cause is never assigned more bad blocks than the chain produced while the cause
+ * applied. Causes are tried in the order of {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link
+ * NO_CAUSE}. Returns the assigned blocks as incidents, in time order. `stored` contains the minute rollups, starting with the hour
+ * of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts, pending = [] }: IncidentSource,

@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of the escalation. `channels` are notified of an alert that is unacknowledged for `afterMs`, and later of its resolution. */
+/** An escalation step. Its channels are notified of an alert that stays unacknowledged for `afterMs`, and later of the resolution. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];

@@ -214,7 +214,7 @@ function advanceOne(
   return advanceAlert(before, result, timing, created);
 }
 
-/** Returns a function that explains why an alert sends no notification: a silence, maintenance, or a firing cause. */
+/** Returns a function that explains why an alert sends no notification, e.g. because of a silence, maintenance or a firing cause. */
 function createQuietReasons(
   alerts: readonly RuledAlert[],
   causes: Causes,

@@ -23,10 +23,10 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** Alerts that jailing causes, because a jailed validator takes no part in consensus. */
+/** The alerts that are caused by jailing, because a jailed validator takes no part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Minimum number of other validators for a comparison. If there were only one, its own outage would appear as a common problem. */
+/** Minimum number of other validators for a comparison. A single validator's outage could pass for a common problem. */
 const MIN_OTHERS = 2;
 
 /** The fields that both upgrade conditions share. */

@@ -57,15 +57,16 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 
 /**
  * The stored data from which a backtest evaluates a condition for past months. "counts" means hourly block counts. "halts" and
- * "gaps" mean ledger events. `notStored` names data that is not stored, phrased to complete "the store has no …".
+ * "gaps" mean the ledger's events of these kinds. `notStored` names data that is not stored, phrased to complete "the store has no
+ * …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
 /** The definition of a condition and its alert. The runbook in `alerts/runbooks` adds further text. */
 export interface Condition<Key extends string = string> {
   /**
-   * Name in kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must never change.
-   * The configuration section has the same name in snake_case.
+   * The condition's name in kebab-case. The name must never change, because it identifies the alert in the state, the API, the
+   * metrics and the notifications. The configuration section has the same name in snake_case.
    */
   readonly name: string;
   readonly severity: Severity;
@@ -99,7 +100,7 @@ export interface Condition<Key extends string = string> {
   readonly past: PastInput;
   /** Adds to the reason of an active result how many other validators also miss votes or commits. Absent if such misses are irrelevant. */
   readonly others?: SharedKind;
-  /** The equivalent rule on raw metrics. Absent if no node or sidecar metric shows the condition. */
+  /** The equivalent alert rule on node and sidecar metrics. Absent if no metric shows the condition. */
   readonly raw?: RawRule;
   /** Evaluates the condition for one poll, without side effects. `limit` returns the configured value of a threshold. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
@@ -173,8 +174,8 @@ export const LOSS_ALERTS = [
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * How long after a cause ends its consequences cannot start firing, because consequences often clear a little later than their
- * cause. `alerts.grace` overrides this value, except in the rules on raw metrics.
+ * The time after a cause's end during which its consequences cannot start firing, because consequences often clear a little later
+ * than their cause. `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;
 

@@ -232,7 +232,7 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** How long prices are stored. The time covers the maximum age of a comparable price, plus the time before its block. */
+/** How long prices are stored. The time covers the maximum age of a comparable price and the time before the price's block. */
 const RECENT_MS = 60_000;
 
 /** Maximum number of readings to store. Without a limit, polls every 100 ms would use too much memory. */

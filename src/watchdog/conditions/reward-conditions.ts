@@ -95,8 +95,8 @@ const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
 /**
- * Returns PromQL that selects validators that would cross the boundary within `seconds` and before the month ends. The boundary
- * must be crossed at the bad share of each window.
+ * Returns PromQL that selects validators that would cross the boundary within `seconds` and before the month ends. The selection
+ * requires a crossing at the bad share of both windows.
  */
 function crossedWithin(
   left: string,

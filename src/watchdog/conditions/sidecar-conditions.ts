@@ -160,7 +160,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode((input, limit) => {
       const { prices } = input.node;
       const slowAfterMs = limit("slow_after");
-      // If prices are derived from metrics, the duration belongs to the query instead of the sidecar's response.
+      // If prices are derived from metrics, `durationMs` measures the query and not the sidecar's response.
       return prices.state !== "up" || prices.value.isDerived
         ? evaluateLatency(input, slowAfterMs)
         : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);

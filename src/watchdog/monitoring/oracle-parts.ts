@@ -27,7 +27,7 @@ export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
 
-/** Returns a panel's only query. The legend of each series is the value of the given label. */
+/** Returns a list with one query for a panel. The legend of each series is the value of the given label. */
 export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }

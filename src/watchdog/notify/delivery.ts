@@ -10,11 +10,11 @@ import { ChannelError, postAccepted, type PostJson, safeText } from "./channels/
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 
-/** The delivery loops' access to the outbox of all channels. */
+/** The operations that the delivery loops perform on the outbox. */
 export interface Outbox {
   /** Waits until a channel has deliveries, then returns the oldest deliveries, all for one validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns a channel's oldest delivery for each alert that is not in `failing`. The result may overtake the failing deliveries. */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may be sent before `failing`. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
@@ -47,7 +47,7 @@ const EXPIRE_AFTER_MS = DAY_MS;
 /** Content that was refused this many times becomes a dead letter, because the receiver will never accept the content. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery is failing, the first attempt to send a new event happens at most this long after the event, in ms. */
+/** Maximum delay, in ms, until a new event is first sent while another delivery is failing. */
 const ARRIVAL_MS = 5000;
 
 /** Maximum number of other alerts' events to try after a failure, until the receiver accepts an event. */
@@ -257,7 +257,7 @@ async function pushOnce(
 /** The settings of a dead man's switch, i.e. a monitor that raises an alarm when it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** Requested instead of `url` while the watchdog does not work properly. If absent, no requests are sent during such a time. */
+  /** Requested instead of `url` while the watchdog does not work properly. If absent, the watchdog then sends no requests. */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;

@@ -17,9 +17,9 @@ export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
-  /** Sends POST requests to receivers. The default uses HTTP. */
+  /** Sends POST requests to receivers, by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends the mails of e-mail channels. The default uses SMTP. */
+  /** Sends the mails of e-mail channels, by default over SMTP. */
   readonly mail?: SendMail;
 }
 

@@ -90,7 +90,7 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Returns the height of a day's row. Plots with many days have lower rows, so that a whole month fits on one screen. */
+/** Returns the height of a day's row. Rows are lower in plots with many days, so that a whole month fits on one screen. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }

@@ -33,7 +33,7 @@ export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** A headline of a few words for tables. */
+  /** A shorter form of the headline for tables, with a few words. */
   readonly short: string;
 }
 
@@ -164,7 +164,7 @@ export interface ValidatorEntry {
   readonly pay: PayStatus;
 }
 
-/** Summarizes all validators in one sentence. */
+/** Summarizes the pay of all validators in one sentence. */
 export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || worst.pay.kind === "paid")

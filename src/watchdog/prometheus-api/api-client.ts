@@ -63,7 +63,8 @@ export type ReadSamples = (
 
 /**
  * Creates a reader of samples from Prometheus over HTTP. The reader sends a range selector as an instant query, which returns the
- * stored samples with their own times. `query_range` would repeat a sample at each step for up to 5 minutes, without its time.
+ * stored samples with their own times. `query_range` would repeat a sample at each step for up to 5 minutes, without the sample's
+ * time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -159,8 +160,8 @@ const MAX_PLACE = 4;
 const MAX_LABELS = 20;
 
 /**
- * Reads the result of a range selector in chunks. Each sample and each series is parsed as soon as its text is complete. Memory
- * only contains the returned data and a few chunks. Throws {@link SourceError} if the response is invalid or exceeds a limit.
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed as soon as its text is complete. Only the
+ * returned data and a few chunks are in memory. Throws {@link SourceError} if the response is invalid or exceeds a limit.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();

@@ -255,7 +255,7 @@ export function planGap(
 /** Maximum length of a gap's part that one query reads. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** Minimum length of a gap's part, for which a query is tried if responses for longer parts are too large. */
+/** Minimum length of the parts into which a gap is split if responses are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
 /** Returns a gap's next part, which is at most `lengthMs` long and within one month. A query reads the part's samples in (fromMs, toMs]. */

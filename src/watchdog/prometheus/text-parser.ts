@@ -190,8 +190,9 @@ const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
- * arrive in chunks of any size. Ignores comments. Skips invalid lines of metrics that the sink does not need, such as native
- * histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used again.
+ * arrive in chunks of any size. The parser ignores comments and skips invalid lines of metrics that the sink does not need, such as
+ * native histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used
+ * again.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;

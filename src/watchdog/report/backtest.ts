@@ -58,7 +58,7 @@ export function backtest(
     // Check each results object only once, because consecutive polls often share one object.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Skip polls that change nothing, which are the majority.
+    // Skip polls that change nothing, as most polls do.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };

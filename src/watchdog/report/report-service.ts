@@ -37,8 +37,8 @@ const MAX_TRIES = 100;
 /**
  * Creates the service that writes and sends the scheduled reports. Failed deliveries are repeated with backoff. Successful
  * deliveries are recorded next to the files, so that a restart does not repeat them. If a report was due while the watchdog was not
- * running, the report is created at the next start. If the process or its machine was suspended, the report is created on
- * resumption.
+ * running, the report is created at the next start. If the process or its machine was suspended, the report is created as soon as
+ * the process resumes.
  */
 export function createReportService(
   config: ReportsConfig,

@@ -109,7 +109,7 @@ export function createWatchdogReports(
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** Combines the record of a fired alert with the alert's current state. */
+/** Combines a fired alert's record with the alert's current state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

@@ -11,7 +11,7 @@ import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 import { isSymptom, NO_CAUSE } from "../alerts/miss-causes.ts";
 
-/** A row of a validator on the status page, with one entry per day. */
+/** One of a validator's rows on the status page, with an entry for each day. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];

@@ -24,7 +24,10 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names allowed in addition to the loopback names. By default, no name on a loopback address, and every name on other addresses. */
+  /**
+   * Host names allowed in addition to the loopback names. By default, a loopback address allows no other names, and other addresses
+   * allow every name.
+   */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -88,7 +91,10 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for each listed validator that is unknown or listed twice. Also adds an issue if there are too many validators. */
+/**
+ * Adds an issue for each listed validator that is unknown or listed twice. Also adds an issue if there are too many validators for
+ * one page.
+ */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;

@@ -128,7 +128,10 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** Returns the cache key for a validator. The key changes with each poll and each day. Without polls, the key changes each minute. */
+/**
+ * Returns the cache key for a validator. The key changes with each poll and each day. Once polls have stopped, the key changes
+ * every minute.
+ */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -162,12 +165,15 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday (UTC), since when all counts are in memory. */
+/** Returns the start of yesterday (UTC). All later counts are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that returns the history before yesterday. The history is cached for an hour only, because backfills change it. */
+/**
+ * Creates a function that returns the history before yesterday. The cache expires after an hour, because backfills can change the
+ * history.
+ */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {

@@ -166,7 +166,10 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration. If the receiver has moved and the operator has not configured another id since, the id is replaced. */
+  /**
+   * Returns the configuration. If the receiver has moved, the new id replaces the configured id, unless the operator has changed
+   * the configured id since.
+   */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);

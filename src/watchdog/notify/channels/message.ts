@@ -49,7 +49,7 @@ export function eventText(event: AlertEvent): string {
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** Describes the problem or the problem's end, with measured values. If a name comes first, such as a node's, it is not capitalized. */
+/** Describes the problem or the problem's end, with measured values. A name at the beginning, such as a node name, is not capitalized. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;

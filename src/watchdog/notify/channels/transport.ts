@@ -184,7 +184,7 @@ function redirectText(location: string, from: string): string {
     : `it redirects to ${target.protocol}//${target.host}; configure the URL there`;
 }
 
-/** Maximum wait that a receiver may request. */
+/** Maximum delay that a receiver may request. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
