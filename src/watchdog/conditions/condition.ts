@@ -22,7 +22,7 @@ export interface ConditionInput {
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, by pair. The condition's `max_deviation` applies to pairs that are not in the map. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
-  /** The most recent sidecar prices of other validators on the same chain. Absent if there are no other validators. */
+  /** The most recent sidecar prices of other validators on the same chain. Absent if there are no such prices. */
   readonly peers?: readonly SidecarPrices[];
   /** Payments for closed months; absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;

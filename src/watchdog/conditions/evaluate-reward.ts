@@ -65,9 +65,9 @@ export function evaluateRate(
 }
 
 /**
- * Evaluates whether the ongoing loss will soon cross the boundary. The result is active if the crossing is within `lost_within` at
- * both the six-hour and the three-day rate, or within `min_headroom` at both the one-hour and the five-minute rate. A loss that has
- * ended, or that nobody can prevent any more, is not a risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary. A crossing within `lost_within` must follow from both the
+ * six-hour and the three-day rate. A crossing within `min_headroom` must follow from both the one-hour and the five-minute rate. A
+ * loss that has ended, or that nobody can prevent any more, is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,

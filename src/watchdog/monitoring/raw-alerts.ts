@@ -146,9 +146,9 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 
 /**
  * Returns PromQL that suppresses an alert during the grace period after one of its causes, or after the watchdog's alert of the
- * same name. While a cause fires, Alertmanager mutes the alert anyway. The PromQL also suppresses the alert while the watchdog
- * reports a cause. Otherwise, the alert would fire briefly when the watchdog's cause ends, because the watchdog's rules are
- * evaluated at other times.
+ * same name. While a cause or the watchdog's alert fires, Alertmanager mutes the alert anyway. The PromQL also suppresses the alert
+ * while the watchdog reports a cause. Otherwise, the alert would fire briefly when the watchdog's cause ends, because the
+ * watchdog's rules are evaluated at other times.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));

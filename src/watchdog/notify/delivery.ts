@@ -47,7 +47,7 @@ const EXPIRE_AFTER_MS = DAY_MS;
 /** Content that was refused this many times becomes a dead letter, because the receiver will never accept the content. */
 const MAX_REJECTIONS = 5;
 
-/** Maximum delay, in ms, until a new event is first sent while another delivery is failing. */
+/** Maximum delay, in ms, until a new event is first sent during a pause after {@link MAX_REJECTIONS} failures. */
 const ARRIVAL_MS = 5000;
 
 /** Maximum number of other alerts' events to try after a failure, until the receiver accepts an event. */

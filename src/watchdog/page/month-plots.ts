@@ -23,9 +23,9 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 /**
- * The state of an hour. A "good" hour's rate is at or above the full-reward boundary, a "weak" hour's rate is between the
- * boundaries, and a "bad" hour's rate is below both boundaries. Most results of an "unknown" hour are unknown. An "estimated" hour
- * is good, but most of its blocks were made before the first reading. "none" means that there are no blocks.
+ * The state of an hour. A "good" hour's rate is at or above the full-reward boundary. A "weak" hour's rate is between the
+ * boundaries. A "bad" hour's rate is below both boundaries. Most results of an "unknown" hour are unknown. An "estimated" hour is
+ * good, but most of its blocks were made before the first reading. "none" means that there are no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 

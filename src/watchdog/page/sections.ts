@@ -153,7 +153,7 @@ export interface AlertContext {
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** Maximum number of alerts that are visible without expanding the list. */
+/** Maximum number of lines that are visible without expanding the list. */
 const MAX_LINES = 8;
 
 /** Lists firing, pending and recently resolved alerts. Each line expands to the alert's meaning, cost and action. */

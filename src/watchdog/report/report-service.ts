@@ -134,7 +134,10 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates the due reports and delivers them. The function resolves with true if all reports were delivered. */
+/**
+ * Returns a function that creates the due reports and delivers them. The function resolves with true if reports were due and all
+ * were delivered.
+ */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],

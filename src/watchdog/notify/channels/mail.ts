@@ -178,7 +178,7 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }
 
-/** Returns an SMTP reply's code and text. The account's name and password are removed from the text. */
+/** Returns an SMTP reply's code and text. The account's name and password are redacted. */
 function smtpReply(
   error: unknown,
   { user = "", password }: MailServer,
