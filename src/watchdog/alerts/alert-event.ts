@@ -16,9 +16,9 @@ export const alertEvent = z.strictObject({
   validator: z.string(),
   chainId: z.string(),
   title: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
-  /** When the alert fired, or was repeated, escalated or resolved. */
+  /** The time when the alert fired, or was repeated, escalated or resolved. */
   atMs: z.number(),
   /** The alert's cause with the values measured at `atMs`, without a trailing period. */
   reason: z.string(),
@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page; absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** What the alert's incidents have cost in the current month. Absent if the alert is not about missed votes. */
+  /** The cost of the alert's incidents in the current month. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -42,9 +42,9 @@ export type EventKind = AlertEvent["kind"];
 /** An alert's current state, for Alertmanager and other receivers that track alerts themselves. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
-  /** Who is working on the alert, with their note. */
+  /** The name of the person who is working on the alert, followed by their note. */
   readonly acknowledged?: string | undefined;
 }
 

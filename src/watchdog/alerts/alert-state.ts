@@ -15,7 +15,7 @@ const notifiedState = z.strictObject({
   reminders: z.number(),
   /** Time of the first notification; absent in state stored by older versions. */
   firstAtMs: z.number().exactOptional(),
-  /** How bad the condition was at the last notification; see `ConditionResult.badness`. */
+  /** The condition's badness at the last notification; see `ConditionResult.badness`. */
   badness: z.number().optional(),
   /** The most recently queued notification. */
   event: alertEvent,
@@ -30,24 +30,24 @@ export const alertState = z
     /** Name of the alert's condition, such as "sidecar-down". */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
-    /** When an evaluation first found the condition active. */
+    /** The time when an evaluation first found the condition active. */
     sinceMs: z.number(),
-    /** When an evaluation last found the condition active. */
+    /** The time when an evaluation last found the condition active. */
     lastActiveMs: z.number(),
-    /** When an evaluation first found the condition clear again; absent while the condition is active or unknown. */
+    /** The time when an evaluation first found the condition clear again; absent while the condition is active or unknown. */
     clearSinceMs: z.number().optional(),
-    /** When the alert was resolved; absent unless it is resolved. */
+    /** The time when the alert was resolved; absent unless the alert is resolved. */
     resolvedAtMs: z.number().exactOptional(),
     /** Explains the last evaluation's result with values, phrased to end a sentence. For a resolved alert, explains why it ended. */
     reason: z.string(),
     badness: z.number().optional(),
     /** End of the grace period after the alert's cause ended. Until then, the alert stays pending. Absent if no grace period applies. */
     heldUntilMs: z.number().optional(),
-    /** Why the alert currently sends no notifications, such as "muted by sidecar-down". Absent if the alert may send notifications. */
+    /** The reason why the alert sends no notifications, e.g. "muted by sidecar-down". Absent if the alert may send notifications. */
     quietReason: z.string().optional(),
     /** Notifications sent about the alert; absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert; absent if nobody has acknowledged the alert. */
+    /** The current acknowledgement; absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),
     /** The number of escalation steps taken so far, and the time of the last step. Absent before the first step. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
@@ -180,14 +180,14 @@ export const pastAlert = z.strictObject({
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   resolvedAtMs: z.number().exactOptional(),
   /** The condition's reason text at the time when the alert fired. */
   reason: z.string(),
-  /** Why no notification was sent when the alert fired, such as "silenced by …"; absent if notifications were allowed. */
+  /** The reason why no notification was sent when the alert fired, e.g. "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
   /** The latest acknowledgement; absent if nobody acknowledged the alert. */
   acknowledged: acknowledgement.optional(),

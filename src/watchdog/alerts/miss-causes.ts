@@ -18,7 +18,7 @@ export interface Incident {
   readonly month: Month;
   /** A condition's name, a ledger event's kind, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** How the incident ended; absent while it is ongoing. */
+  /** A text that explains how the incident ended; absent while the incident is ongoing. */
   readonly end?: string | undefined;
 }
 
@@ -32,9 +32,9 @@ export const SCATTERED = "scattered";
 export interface ExplainingAlert {
   /** Name of the alert's condition, such as "sidecar-down". */
   readonly alert: string;
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   readonly sinceMs: number;
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
   /** Names of the alerts that this alert causes. */
   readonly inhibits: readonly string[];

@@ -40,7 +40,7 @@ export interface NotificationOptions {
   readonly runbooks: string;
   /** Pages that notifications link to; absent if no page's URL is known. */
   readonly links?: PublicLinks;
-  /** How to escalate alerts that nobody acknowledges; if absent, no alert is escalated. */
+  /** The escalation of alerts that nobody acknowledges. If absent, no alert is escalated. */
   readonly escalation?: Escalation;
 }
 

@@ -30,7 +30,7 @@ export interface ConditionInput {
   readonly upgrade?: UpgradeCountdown | undefined;
   /** Notifications from the last day that were never delivered, with the receiver's last reply; absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
-  /** How late the poll started, in ms. The delay grows if the watchdog is overloaded. Absent if not measured. */
+  /** The delay of the poll's start, in ms. The delay grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is, on any scale. Reminders are sent earlier if this value grows. Absent if the condition has no scale. */
+  /** A number that shows how bad the condition is. Reminders are sent earlier if this value grows. Absent if badness cannot be measured. */
   readonly badness?: number;
 }
 
@@ -81,7 +81,7 @@ export interface Condition<Key extends string = string> {
   readonly title: string;
   /** Example of a reason that resolves the alert, phrased to complete "Now: …" in `docs/alerts.md`. */
   readonly end: string;
-  /** When the alert fires, phrased to complete "fires when …". */
+  /** A description of when the alert fires, phrased to complete "fires when …". */
   readonly when: string;
   /** Explains the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
@@ -89,9 +89,9 @@ export interface Condition<Key extends string = string> {
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
-  /** How long the condition must be active before the alert fires, such as "5m". */
+  /** The time for which the condition must be active before the alert fires, such as "5m". */
   readonly for: string;
-  /** How long the condition must be clear before the alert is resolved. */
+  /** The time for which the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
   /** The condition's thresholds, by their keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;

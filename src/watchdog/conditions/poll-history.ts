@@ -13,7 +13,7 @@ const digits = storedInteger(30);
 /** The latest height of a node or chain. `advancedAtMs` is when a poll last saw the height increase, or undefined if no poll has. */
 const progress = z.strictObject({
   height: digits.exactOptional(),
-  /** When a poll first saw a height. */
+  /** The time when a poll first saw a height. */
   firstSeenMs: z.number().exactOptional(),
   advancedAtMs: z.number().exactOptional(),
 });
@@ -23,7 +23,7 @@ export type Progress = Readonly<z.output<typeof progress>>;
 /** The sidecar's last price-update timestamp (`value`), as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
-  /** When a poll first saw this timestamp. */
+  /** The time when a poll first saw this timestamp. */
   sinceMs: z.number(),
   /** False if the sidecar has shown the same timestamp since the first poll. */
   hasChanged: z.boolean(),
@@ -33,7 +33,7 @@ type Tick = Readonly<z.output<typeof storedTick>>;
 
 const storedWebSocket = z.strictObject({
   reads: digits,
-  /** When a poll first saw the provider. */
+  /** The time when a poll first saw the provider. */
   sinceMs: z.number(),
   lastReadMs: z.number().exactOptional(),
 });
@@ -60,13 +60,13 @@ type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 /** The values that earlier polls recorded about one node and its sidecar. */
 const nodeHistory = z.strictObject({
   progress,
-  /** When the node's page was first read after the last long gap. */
+  /** The time when the node's page was first read after the last long gap. */
   seenSinceMs: z.number().exactOptional(),
-  /** When the node's page was last read. */
+  /** The time when the node's page was last read. */
   seenMs: z.number().exactOptional(),
   success: digits.exactOptional(),
   failure: digits.exactOptional(),
-  /** When the node's calls last succeeded and last failed. */
+  /** The times when the node's calls last succeeded and last failed. */
   lastGoodMs: z.number().exactOptional(),
   lastBadMs: z.number().exactOptional(),
   latency: latencyHistory.exactOptional(),

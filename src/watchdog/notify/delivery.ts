@@ -162,10 +162,10 @@ interface Try {
 
 interface Attempt {
   readonly outcome: DeliveryOutcome;
-  /** Why the delivery failed; empty after a success. */
+  /** The reason why the delivery failed; empty after a success. */
   readonly reason: string;
   readonly isRejection: boolean;
-  /** How long the receiver asked to wait, in ms. */
+  /** The delay that the receiver requested before the next attempt, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -264,7 +264,7 @@ export interface DeadManConfig {
 }
 
 export interface WorkState {
-  /** Why the watchdog does not work properly, such as "no node was read for 5 min"; undefined if the watchdog works. */
+  /** The reason why the watchdog does not work properly, such as "no node was read for 5 min"; undefined if the watchdog works. */
   readonly problem: string | undefined;
 }
 

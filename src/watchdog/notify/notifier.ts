@@ -32,7 +32,7 @@ interface NotifyMetrics {
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
-  /** When the receiver last accepted a notification or a test; undefined if nothing has been accepted. */
+  /** The time when the receiver last accepted a notification or a test; undefined if nothing has been accepted. */
   readonly acceptedAtMs: number | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface ChannelTest {
 
 interface TestOptions {
   readonly clock: Clock;
-  /** Why the test notification is sent, phrased to end a sentence. */
+  /** The reason for the test notification, phrased to end a sentence. */
   readonly reason: string;
   /** Base URLs of the links in the test notification. */
   readonly links: LinkRoots;

@@ -15,7 +15,7 @@ export interface StoredTarget {
   /** The labels that Prometheus adds to all of the target's series. */
   readonly labels: ReadonlyMap<string, string>;
   readonly scrapes: readonly StoredScrape[];
-  /** When a scrape last failed; undefined if no scrape failed. */
+  /** The time when a scrape last failed; undefined if no scrape failed. */
   readonly failedAtMs?: number;
 }
 

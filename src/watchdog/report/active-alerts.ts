@@ -16,7 +16,7 @@ export interface ActiveAlert {
   readonly state: "pending" | "firing";
   readonly sinceMs: number;
   readonly reason: string;
-  /** Why the alert sends no notifications; null if it does send notifications. */
+  /** The reason why the alert sends no notifications; null if the alert does send notifications. */
   readonly quiet: string | null;
   readonly description: string;
   readonly impact: string;

@@ -12,7 +12,7 @@ import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
-  /** When the alert was resolved; undefined if the alert was still firing at the end of the month. */
+  /** The time when the alert was resolved; undefined if the alert was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
   /** Number of blocks missed in the month before the alert fired. */
   readonly misses: bigint;

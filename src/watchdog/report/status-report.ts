@@ -26,10 +26,10 @@ import { standingJson } from "../policy/standing-json.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 export interface OracleNow {
-  /** When the last poll ended; undefined before the first poll. */
+  /** The time when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
-  /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
+  /** Explains since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts of all validators. */

@@ -12,10 +12,10 @@ export const alertEpisode = z.object({
   alert: z.string(),
   title: z.string(),
   severity: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** When the alert was resolved; undefined while it is firing. */
+  /** The time when the alert was resolved; undefined while the alert is firing. */
   resolvedAtMs: z
     .number()
     .nullable()
@@ -24,14 +24,14 @@ export const alertEpisode = z.object({
   reason: z.string(),
   /** The reason at the last poll. Absent if the alert is not firing, or if the watchdog is too old to report this field. */
   reasonNow: z.string().exactOptional(),
-  /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
+  /** The reason why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
   /**
-   * Why a firing alert currently sends no notifications, such as "silenced by …" or "muted by …". Absent for alerts that send
-   * notifications or are not firing.
+   * The reason why a firing alert sends no notifications, e.g. "silenced by …". Absent for alerts that send notifications or are
+   * not firing.
    */
   quietNow: z.string().exactOptional(),
-  /** Who is working on the alert, such as "kim: new disk", and since when. */
+  /** The acknowledgement's author and note, such as "kim: new disk", and its time. */
   acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   /** Names of the alerts that this alert causes. */
   inhibits: z.array(z.string()).readonly(),

@@ -31,9 +31,9 @@ export interface PublicDay {
 
 /** The period for which results are known. */
 export interface SeenTimes {
-  /** When counting began; undefined if nothing has been counted. */
+  /** The time when counting began; undefined if nothing has been counted. */
   readonly fromMs: number | undefined;
-  /** When a node was last read; undefined if no node has been read. */
+  /** The time when a node was last read; undefined if no node has been read. */
   readonly untilMs: number | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface PublicComponent {
 
 export interface PublicIncident {
   readonly fromMs: number;
-  /** When the incident ended; undefined while it is ongoing. */
+  /** The time when the incident ended; undefined while the incident is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
   /** The incident's cost; absent unless amounts are shown. */
@@ -223,7 +223,7 @@ export interface Present {
   readonly state: PublicState;
   /** Describes the state in a sentence without its trailing period. */
   readonly text: string;
-  /** When and why an outage began; absent if no alert reports an outage. */
+  /** The time and cause of an outage; absent if no alert reports an outage. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 

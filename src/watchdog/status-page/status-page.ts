@@ -36,7 +36,7 @@ export interface StatusPage {
   readonly routes: readonly HttpRoute[];
 }
 
-/** How often browsers reload the page. */
+/** Time after which browsers reload the page. */
 const RELOAD_MS = MINUTE_MS;
 
 /** Maximum time for which caches may store the page. */
@@ -241,7 +241,7 @@ interface ExportedValidator extends IncidentSource {
 /** A watchdog's data, as returned by its API. */
 interface ExportedState {
   readonly nowMs: number;
-  /** When the last poll ended; undefined before the first poll. */
+  /** The time when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly validators: readonly ExportedValidator[];
 }

@@ -15,7 +15,7 @@ export interface JsonPost {
 
 export interface PostReply {
   readonly status: number;
-  /** How long the receiver asked to wait, in ms. */
+  /** The delay that the receiver requested before the next attempt, in ms. */
   readonly retryAfterMs?: number | undefined;
   /** The beginning of the response body. Absent if there is no body. */
   readonly text?: string;
