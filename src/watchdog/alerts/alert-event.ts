@@ -2,11 +2,11 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** A notification about one alert, with everything that a channel needs to send it. A queued notification is never changed. */
+/** A notification about one alert, with all data that a channel needs. A queued notification is never modified. */
 export const alertEvent = z.strictObject({
-  /** Id of the event, stable across restarts so that receivers can recognize a repeated notification. */
+  /** The event's id, which stays the same across restarts so that receivers can detect duplicates. */
   id: z.string(),
-  /** Key shared by all events of one alert, even if two watchdogs watch the same validator. */
+  /** The alert's key, which is the same in all of the alert's events and in every watchdog that monitors the validator. */
   key: z.string(),
   /** Name of the alert's condition, such as "sidecar-down". */
   alert: z.string(),
@@ -16,11 +16,11 @@ export const alertEvent = z.strictObject({
   validator: z.string(),
   chainId: z.string(),
   title: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
-  /** When the alert started firing, was repeated, was escalated or was resolved. */
+  /** The time when the alert fired, or was repeated, escalated or resolved. */
   atMs: z.number(),
-  /** The cause and the values measured at `atMs`, without a trailing period. */
+  /** The alert's cause with the values measured at `atMs`, without a trailing period. */
   reason: z.string(),
   description: z.string(),
   action: z.string(),
@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page; absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** Cost of the missed blocks in the alert's incidents, in the month up to `atMs`; absent if the alert is not about missed votes. */
+  /** The cost of the alert's incidents in the current month. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -42,9 +42,9 @@ export type EventKind = AlertEvent["kind"];
 /** An alert's current state, for Alertmanager and other receivers that track alerts themselves. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
-  /** Who is working on the alert, with their note. */
+  /** The name of the person who is working on the alert, followed by their note. */
   readonly acknowledged?: string | undefined;
 }
 

@@ -9,13 +9,13 @@ const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), a
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
-/** Notifications sent about an alert so far. */
+/** A summary of the notifications that have been sent about an alert. */
 const notifiedState = z.strictObject({
   /** Number of reminders sent since the first notification. */
   reminders: z.number(),
   /** Time of the first notification; absent in state stored by older versions. */
   firstAtMs: z.number().exactOptional(),
-  /** How bad the condition was at the last notification; see `ConditionResult.badness`. */
+  /** The condition's badness at the last notification; see `ConditionResult.badness`. */
   badness: z.number().optional(),
   /** The most recently queued notification. */
   event: alertEvent,
@@ -30,34 +30,28 @@ export const alertState = z
     /** Name of the alert's condition, such as "sidecar-down". */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
-    /** When an evaluation first found the condition active. */
+    /** The time when an evaluation first found the condition active. */
     sinceMs: z.number(),
-    /** When an evaluation last found the condition active. */
+    /** The time when an evaluation last found the condition active. */
     lastActiveMs: z.number(),
-    /** When an evaluation first found the condition clear again; absent while the condition is active or unknown. */
+    /** The time when an evaluation first found the condition clear again; absent while the condition is active or unknown. */
     clearSinceMs: z.number().optional(),
-    /** When the alert was resolved; absent unless it is resolved. */
+    /** The time when the alert was resolved; absent unless the alert is resolved. */
     resolvedAtMs: z.number().exactOptional(),
-    /**
-     * Explains the last evaluation's result with its values, phrased to end a sentence. A resolved alert keeps the explanation of
-     * why it ended.
-     */
+    /** Explains the last evaluation's result with values, phrased to end a sentence. For a resolved alert, explains why it ended. */
     reason: z.string(),
     badness: z.number().optional(),
-    /** End of the grace period after the alert's cause ended, until which the alert stays pending; absent without a grace period. */
+    /** End of the grace period after the alert's cause ended. Until then, the alert stays pending. Absent if no grace period applies. */
     heldUntilMs: z.number().optional(),
-    /**
-     * Why the alert currently sends no notifications, such as "muted by sidecar-down" or "silenced by …". Absent if the alert may
-     * send notifications.
-     */
+    /** The reason why the alert sends no notifications, e.g. "muted by sidecar-down". Absent if the alert may send notifications. */
     quietReason: z.string().optional(),
     /** Notifications sent about the alert; absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert; absent if nobody has acknowledged the alert. */
+    /** The current acknowledgement; absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),
-    /** Escalation steps taken so far; absent if no steps have been taken. */
+    /** The number of escalation steps taken so far, and the time of the last step. Absent before the first step. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Ignore these two fields, which older versions stored.
+    // Older versions stored the following two fields, which are ignored now.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -82,12 +76,12 @@ export interface AlertTiming {
 /** The validator and the condition name, which identify a new alert. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert is retained, so that Alertmanager learns of its end and people still see it on the page. */
+/** How long to retain resolved alerts, so that Alertmanager receives the resolution and the page still shows recent alerts. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
- * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined if the alert is
- * inactive afterwards.
+ * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined once the alert is
+ * inactive.
  */
 export function advanceAlert(
   state: AlertState | undefined,
@@ -166,7 +160,10 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the firing and recently resolved alerts that people were notified of, with current reasons. Omits suppressed firing alerts. */
+/**
+ * Returns the firing and recently resolved alerts that people were notified of, with current reasons. Omits firing alerts whose
+ * notifications are suppressed.
+ */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -183,14 +180,14 @@ export const pastAlert = z.strictObject({
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   resolvedAtMs: z.number().exactOptional(),
   /** The condition's reason text at the time when the alert fired. */
   reason: z.string(),
-  /** Why no notification was sent when the alert fired, such as "silenced by …"; absent if notifications were allowed. */
+  /** The reason why no notification was sent when the alert fired, e.g. "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
   /** The latest acknowledgement; absent if nobody acknowledged the alert. */
   acknowledged: acknowledgement.optional(),
@@ -198,7 +195,7 @@ export const pastAlert = z.strictObject({
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/** Maximum number of stored alerts for all validators together, enough for several years, or for one year if an alert flaps daily. */
+/** Maximum number of past alerts stored for all validators. The limit covers several years, or one year if an alert flaps daily. */
 const MAX_ALERTS = 5000;
 
 /**
@@ -232,7 +229,7 @@ export function recordAlerts(
   return sameOr(history, all.slice(-MAX_ALERTS));
 }
 
-/** Returns `before` if both lists contain the same elements, so that unchanged state is not written again. */
+/** Returns `before` if both lists contain the same elements in the same order, so that unchanged state is not written again. */
 export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
   return isSame ? before : after;

@@ -4,7 +4,7 @@ import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
-/** One rule's alert for one validator, which is listed even while the alert is inactive. */
+/** The status of one rule's alert for one validator, which is listed even while the alert is inactive. */
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;
@@ -25,7 +25,7 @@ export function alertStatuses(
   );
 }
 
-/** An alert's possible states, as named in JSON. */
+/** The possible states of an alert, as named in JSON. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({

@@ -9,13 +9,13 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
-/** Unexplained bad blocks at most this long before or after an incident are added to the incident. */
+/** Unexplained bad blocks within this time before or after an incident are added to the incident. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, then one incident per month for its scattered blocks. The incidents'
- * blocks add up to the bad blocks in the hourly rollups. An incident never spans two months, and it is ongoing until enough good
- * minutes have followed.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by one incident per month for the month's scattered blocks. The
+ * incidents' blocks add up to the bad blocks in the hourly rollups. An incident never spans two months. An incident ends after
+ * `quietMs` without bad blocks, or when another cause takes over.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -28,14 +28,13 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   );
   const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
   const single = pieces.filter(({ cause }) => cause === SCATTERED);
-  // Follow consecutive misses back to the incident's first block and forward to its last block. Don't follow single misses, because
-  // a busy machine causes many of them.
+  // Extend incidents over adjacent runs of misses, but not over single misses, which are common on a busy machine.
   const before = claim(dense.toReversed(), known, joined).toReversed();
   const runs = sequence(claim(before, known, joined), quietMs);
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can end an incident, so ignore the time after the last such minute. Minute rollups are stored for 12 hours.
+  // Only minutes with blocks can end an incident, so ignore the time after the last minute rollup. Minutes are stored for 12 hours.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
@@ -56,9 +55,7 @@ function claim(
   });
 }
 
-/**
- * Joins two consecutive lists of incidents, and merges incidents that continue from `past` into `recent` and each month's scattered blocks.
- */
+/** Joins two consecutive lists, and merges incidents that continue from `past` into `recent`. Also merges each month's scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -77,7 +74,7 @@ export function joinIncidents(
   ];
 }
 
-/** Adds to each incident how it ended, unless its end is already known. */
+/** Fills in the `end` text of incidents without an `end`. The text remains undefined while an incident is ongoing. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -89,9 +86,7 @@ function withEnds(
   }));
 }
 
-/**
- * An incident is over if it is followed by `quietMs` without bad blocks. `toMs` is the end of the time for which blocks are known.
- */
+/** An incident is over if it is followed by `quietMs` without bad blocks. Blocks are known up to `toMs`. */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
@@ -143,7 +138,7 @@ function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   );
 }
 
-/** A restart ends an incident if it happens within this time of the last bad block. */
+/** A restart within this time of an incident's last bad block is reported as the end of the incident. */
 const RESTART_MS = 2 * MINUTE_MS;
 
 const RESTARTS: Readonly<Partial<Record<LedgerEvent["kind"], string>>> = {
@@ -187,8 +182,8 @@ export function alertCost(
 }
 
 /**
- * Returns where a shift report's data must start: at least a day before the shift, so that incidents already ongoing appear from
- * their start.
+ * Returns the start time of a shift report's data. The data starts at least a day before the shift, so that the report shows
+ * ongoing incidents from their start.
  */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
@@ -209,7 +204,7 @@ export function costedMonth({ ledger, policy, assessment }: CostSource, month: M
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident its cost in its month. */
+/** Adds to each incident the cost of its bad blocks in the incident's month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {

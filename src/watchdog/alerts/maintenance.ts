@@ -20,7 +20,7 @@ export const maintenanceView = jsonView<MaintenanceWindow>(({ value, values }) =
   duration_seconds: value(z.number(), ({ durationMs }) => durationMs / 1000),
 }));
 
-/** When a window starts: once, or at a time of day on certain weekdays (0 is Sunday). */
+/** The start of a maintenance window: either a single time, or a time of day on certain weekdays (0 is Sunday). */
 type MaintenanceStart =
   | { readonly kind: "once"; readonly atMs: number }
   | { readonly kind: "weekly"; readonly days: readonly number[]; readonly timeOfDayMs: number };
@@ -90,7 +90,7 @@ function timeOfDayMs(text: string): number {
   return (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** Returns the first maintenance window that a validator is in at a given time. */
+/** Returns the first maintenance window that applies to a validator at a given time. */
 export function activeWindow(
   windows: readonly MaintenanceWindow[],
   validator: string,
@@ -105,7 +105,7 @@ export function activeWindow(
 function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
   if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
   const midnightMs = nowMs - (nowMs % DAY_MS);
-  // A window lasts at most 24 h, so it started today or yesterday.
+  // A window lasts at most 24 h, so an open window started today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
     return (

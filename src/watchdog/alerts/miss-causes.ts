@@ -18,11 +18,11 @@ export interface Incident {
   readonly month: Month;
   /** A condition's name, a ledger event's kind, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** How the incident ended; absent while it is ongoing. */
+  /** A text that explains how the incident ended; absent while the incident is ongoing. */
   readonly end?: string | undefined;
 }
 
-/** The cause given to consecutive bad blocks that no alert or event explains. */
+/** The cause assigned to runs of bad blocks that no alert or event explains. */
 export const NO_CAUSE = "no known cause";
 
 /** The cause of single unexplained bad blocks, e.g. on a busy machine. A month's scattered blocks form one incident. */
@@ -32,9 +32,9 @@ export const SCATTERED = "scattered";
 export interface ExplainingAlert {
   /** Name of the alert's condition, such as "sidecar-down". */
   readonly alert: string;
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   readonly sinceMs: number;
-  /** When the alert was resolved; absent while it is firing. */
+  /** The time when the alert was resolved; absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
   /** Names of the alerts that this alert causes. */
   readonly inhibits: readonly string[];
@@ -77,7 +77,7 @@ export interface IncidentSource {
   readonly ledger: LedgerView;
   /** The alerts that may explain bad blocks, oldest first. */
   readonly alerts: readonly ExplainingAlert[];
-  /** Alerts that are active but not firing yet, which explain the most recent bad blocks, e.g. in the first minute of an outage. */
+  /** Pending alerts, which explain the most recent bad blocks, e.g. in the first minute of an outage. */
   readonly pending?: readonly ExplainingAlert[];
   readonly policy: Pick<Policy, "quietMs">;
 }
@@ -87,10 +87,11 @@ export function byBegin(a: Incident, b: Incident): number {
 }
 
 /**
- * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
- * minutes are also unknown. A cause never gets more bad blocks than were made while it lasted. Causes are tried in the order of
- * {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link NO_CAUSE}. Returns these assignments as
- * incidents, in time order. `stored` contains the minute rollups, starting with the hour of `fromMs`.
+ * Assigns a cause to each bad block in [fromMs, toMs). Blocks are assigned by block range, by minute if the ranges are unknown, or
+ * by hour if the minutes are also unknown. A cause is never assigned more bad blocks than the chain produced while the cause
+ * applied. Causes are tried in the order of {@link rangesOf}. Blocks without a matching cause become {@link SCATTERED} or {@link
+ * NO_CAUSE}. Returns the assigned blocks as incidents, in time order. `stored` contains the minute rollups, starting with the hour
+ * of `fromMs`.
  */
 export function piecesOf(
   { ledger, alerts, pending = [] }: IncidentSource,
@@ -98,7 +99,7 @@ export function piecesOf(
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
-  // Start at the full hour, because blocks are assigned by hourly rollup, and drop the incidents that end before `fromMs` afterwards.
+  // Start at the full hour, because blocks are assigned by hourly rollup. Incidents that end before `fromMs` are dropped below.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({
     alerts: [...alerts, ...pending],
@@ -143,7 +144,7 @@ function partsOf(
   return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
 }
 
-/** A period's good and bad blocks, with the month in which they count. */
+/** A period's good and bad blocks, with the month in which the blocks are counted. */
 type Blocks = MissRange & Pick<Incident, "month">;
 
 function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
@@ -192,8 +193,8 @@ interface CauseRange {
 }
 
 /**
- * Maximum delay until a poll detects a failure. The alert about failing calls takes longer, until most calls of the last five
- * minutes have failed.
+ * Maximum delay until a poll detects a failure. The alert about failing calls starts later, because most calls of the last five
+ * minutes must have failed.
  */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
@@ -202,10 +203,10 @@ const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Returns the time ranges in which each cause applies, most precise cause first. Failures reported by alerts come first, beginning with
- * failures that no other alert explains. Then come ledger events such as restarts, and last the alert about failing calls, unless another
- * alert explains it. Alerts about the monthly count (rate, burn, risk) or about sources that the watchdog cannot read are consequences, not
- * causes. Blocks during a node restart are unknown rather than bad, so a restart only explains bad blocks after the node has started.
+ * Returns the time ranges in which each cause applies, most precise cause first. Alerts come first, beginning with alerts that no
+ * other alert explains. Ledger events such as restarts come next. The alert about failing calls comes last, unless another alert
+ * explains the failures. Symptoms ({@link isSymptom}) are omitted. Blocks during a node restart are unknown rather than bad, so a
+ * restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -258,7 +259,7 @@ const SYMPTOM =
 
 /**
  * Returns true for alerts about the monthly count, the watchdog, unreadable sources, price deviations, the risk of jail, upgrades,
- * payments and closed ports. Such alerts report symptoms and never explain missed blocks.
+ * payments and closed ports. Alerts about symptoms never explain missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

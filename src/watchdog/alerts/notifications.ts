@@ -7,7 +7,7 @@ import { eventLinks } from "./event-links.ts";
 import type { ChannelSettings } from "./outbox.ts";
 import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
-/** Whom to notify, and when, if nobody acknowledges an alert. */
+/** Defines whom to notify, and when, if nobody acknowledges an alert. */
 export interface Escalation {
   /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** The step's channels, which receive only alerts that have been unacknowledged for `afterMs`, and the resolution of these alerts. */
+/** An escalation step. Its channels are notified of an alert that stays unacknowledged for `afterMs`, and later of the resolution. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
@@ -28,8 +28,8 @@ interface Notification {
 }
 
 /**
- * Times between reminders for a firing alert, in ms, by severity. The last time applies to all later reminders. If the list
- * is empty, no reminders are sent.
+ * Intervals between a firing alert's reminders, in ms, by severity. The last interval applies to all later reminders. An empty list
+ * disables reminders.
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
@@ -40,16 +40,16 @@ export interface NotificationOptions {
   readonly runbooks: string;
   /** Pages that notifications link to; absent if no page's URL is known. */
   readonly links?: PublicLinks;
-  /** How to escalate alerts that nobody acknowledges; if absent, no alert is escalated. */
+  /** The escalation of alerts that nobody acknowledges. If absent, no alert is escalated. */
   readonly escalation?: Escalation;
 }
 
-/** The facts about one poll that its notifications need: the validator, the time, and a function that computes costs. */
+/** The data about one poll that is needed to create notifications. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** Returns what an alert has cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
+  /** Returns an alert's cost so far, given all alerts that have fired. Returns undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
@@ -106,7 +106,7 @@ export function nextEscalationMs(
 }
 
 function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
-  // Don't escalate an alert whose outcome is final, because nobody can change it any more.
+  // Don't escalate an alert whose outcome nobody can change any more.
   if (rule.condition.isSettled === true) return false;
   if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
   const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
@@ -126,10 +126,10 @@ function dueNotification(
   reminders: readonly number[],
 ): EventKind | undefined {
   const { phase, notified, quietReason, acknowledged } = alert;
-  // Everyone who was notified of the alert is also notified of its end, even during a silence.
+  // Everyone who was notified of an alert is also notified of its resolution, even during a silence.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
-  // Send no reminder while the condition is clear or unknown, because nobody can act on it.
+  // Send nothing while the condition is clear or unknown, because nobody could act on the notification.
   if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
   if (notified === undefined) return "firing";
   if (acknowledged !== undefined) return undefined;
@@ -156,7 +156,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   return { ...alert, notified: { reminders, event, firstAtMs, badness } };
 }
 
-/** Creates the notification event for one alert. The same alert and kind always produce the same id, even after a restart. */
+/** Creates the notification event for one alert. A restart does not change the event's id, which depends only on the alert's state. */
 function toEvent(
   alert: AlertState,
   kind: EventKind,

@@ -19,15 +19,15 @@ export interface ChannelMove {
   readonly to: string;
 }
 
-/** An event for one channel, stored until that channel accepts it. */
+/** An event queued for one channel, and stored until the channel accepts the event. */
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** Set once the watchdog has given up; the event is then sent again only on request. */
+  /** Set once the watchdog has given up on the delivery. The event is then only sent again on request. */
   readonly dead?: DeadLetter;
 }
 
-/** When and why the watchdog gave up on delivering an event. */
+/** Records when and why the watchdog gave up on delivering an event. */
 export interface DeadLetter {
   /** Wall-clock time of the last delivery attempt. */
   readonly atMs: number;
@@ -88,7 +88,7 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 
 /**
  * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If a
- * channel has too many pending events, reminders are dropped first, and then the oldest events.
+ * channel has too many pending events, reminders are dropped first, followed by the oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -144,7 +144,7 @@ export function buryDeliveries(
   return withoutDeliveries([...withoutDeliveries(outbox, failed), ...buried], dropped);
 }
 
-/** Returns a channel's oldest deliveries, at most `limit` and all for the same validator. */
+/** Returns up to `limit` of a channel's oldest pending deliveries, all for the same validator. */
 export function nextDeliveries(
   outbox: readonly Delivery[],
   channel: string,

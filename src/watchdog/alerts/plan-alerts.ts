@@ -33,8 +33,8 @@ export interface AlertsPlan {
 }
 
 /**
- * Advances all of one validator's alerts by one poll, and decides which notifications to send. This function is pure. Other
- * validators' alerts are left unchanged, and alerts without a rule are dropped.
+ * Advances all of one validator's alerts by one poll, and decides which notifications to send. The function is pure. Other
+ * validators' alerts remain unchanged, and alerts without a rule are dropped.
  */
 export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: AlertingOptions): AlertsPlan {
   const own = new Map(
@@ -43,7 +43,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const causes = causesByAlert(options.rules);
   const ended = endWithCauses(
     options.rules
-      // Skip conditions that were and remain inactive, as most conditions do.
+      // Skip conditions that were inactive before and still are, as most conditions are.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
       .map((rule) => {
         const before = own.get(rule.condition.name);
@@ -107,9 +107,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause has ended. Alerts that may only be an aftermath of the cause are deferred until the grace period is over. Alerts
- * about the present moment (without `echo`) continue, and so do alerts with another firing cause, which stay muted. A cause has ended
- * once its condition is clear, even before it is resolved, so that no receiver sees a consequence outlast its cause.
+ * Ends alerts whose cause has ended. Alerts that may only be an aftermath of the cause are deferred until the grace period is over.
+ * Alerts about the present moment (without `echo`) continue. Alerts with another firing cause also continue, but stay muted. A
+ * cause is treated as ended as soon as its condition is clear, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -144,7 +144,7 @@ function endWithCauses(
     if (cause === undefined || (echo === undefined && isNow)) return [{ rule, alert: withHold(next) }];
     if (before?.phase === "firing") return [{ rule, alert: endedWith(before, cause, nowMs) }];
     const heldUntilMs = endedRecently().get(cause);
-    // The alert's `for` time starts at the end of the grace period.
+    // The alert's `for` time only starts at the end of the grace period.
     if (isNow && heldUntilMs !== undefined)
       return [{ rule, alert: withHold({ ...next, phase: "pending", sinceMs: nowMs }, heldUntilMs), cause }];
     return before?.phase === "resolved" ? [{ rule, alert: before }] : [];
@@ -157,8 +157,8 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 
 /**
  * Lets a pending cause fire early if one of its consequences is about to notify people, so that they are notified of the cause
- * instead. Of several pending causes, only a cause that no other pending cause explains fires. Alerts about losses over hours never
- * make a cause fire early, because they concern the month rather than the current minute.
+ * instead. If several causes are pending, only the causes that no other pending cause explains will fire. Alerts about the month's
+ * result never make a cause fire early, because such alerts do not describe the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -214,7 +214,7 @@ function advanceOne(
   return advanceAlert(before, result, timing, created);
 }
 
-/** Returns a function that explains why an alert sends no notification: a silence, maintenance, or a firing cause. */
+/** Returns a function that explains why an alert sends no notification, e.g. because of a silence, maintenance or a firing cause. */
 function createQuietReasons(
   alerts: readonly RuledAlert[],
   causes: Causes,
@@ -235,7 +235,7 @@ function createQuietReasons(
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
     if (cause !== undefined) return `muted by ${cause.condition.name}`;
     if (!isAboutWatchdog(alert.alert) || alert.notified !== undefined) return undefined;
-    // An alert about the watchdog is the same for all validators, so one notification is enough.
+    // Alerts about the watchdog are the same for all validators, so one notification is enough.
     const first = quiet.others.find((other) => other.alert === alert.alert && other.notified !== undefined);
     return first && `the same alert as for ${first.validator}`;
   };

@@ -13,7 +13,6 @@ const oneLine = (limit: number) =>
     .max(limit)
     .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
 
-/** Request fields that select alerts; see {@link AlertSelection}. */
 const selectionFields = {
   alerts: z.array(z.string()).max(100).default([]),
   validators: z.array(z.string()).max(1000).default([]),
@@ -105,12 +104,12 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum duration of a silence, because people would forget about a longer silence. */
+/** Maximum duration of a silence. People would forget about a longer silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /**
- * A silence, which suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still
- * counted.
+ * A silence, which suppresses notifications for a limited time. Silenced alerts are still evaluated and shown, and their missed
+ * blocks are still counted.
  */
 export const storedSilence = z.strictObject({
   id: z.string(),
@@ -119,7 +118,6 @@ export const storedSilence = z.strictObject({
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
-  /** Wall-clock time at which the silence ends and its alerts may send notifications again. */
   endsAtMs: z.number(),
 });
 

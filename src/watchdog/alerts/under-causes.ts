@@ -63,10 +63,7 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/**
- * Lists an alert's consequences, as in "also: sidecar slow, prices missing (muted)". Returns an empty text if there are no
- * consequences.
- */
+/** Lists an alert's consequences, as in "also: sidecar slow, prices missing (muted)". Returns an empty string if the list is empty. */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

@@ -64,7 +64,7 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // Watchdogs of older versions don't send `resolved_at`, so it defaults to null.
+      // Older watchdogs don't send `resolved_at`.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
@@ -75,7 +75,7 @@ const listReply = z.object({
     }),
   ),
   silences: z.array(silenceReply),
-  // Watchdogs of older versions don't send `dead_letters`, so the list defaults to empty.
+  // Older watchdogs don't send `dead_letters`.
   dead_letters: z
     .array(
       z.object({
@@ -164,7 +164,7 @@ const changedLetters = z.object({ resent: z.number().optional(), discarded: z.nu
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 
-/** Formats an alert and, below it, the alerts that it mutes. */
+/** Formats an alert, and its consequences on a second line. */
 function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly string[] {
   const names = consequences.map(({ name, state }) => ({ title: name, state }));
   return [alertLine(alert), ...(names.length === 0 ? [] : [`  ${consequencesText(names)}`])];
@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Describes who is working on an alert or, if nobody is, who will be notified next. */
+/** Describes who has acknowledged an alert. If nobody has, describes when the alert was escalated and will next be escalated. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -258,7 +258,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws before any request is sent if a name is not an alert's name. */
+/** Throws `CliError` if any name is not the name of an alert. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // Also read the 28 days before the month, because the forecast needs them. Without the forecast, the rules would need only three days.
+    // Also read the 28 days before the month, which the forecast needs. The rules alone would only need three days.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

@@ -3,19 +3,19 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** The local chain's data that a localnet's watchdog needs. */
+/** The data about the local chain that is needed to configure a localnet's watchdog. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** First path segment of the chain's own modules in REST queries (`module` in the configuration). */
+  /** The first path segment of REST queries to the chain's own modules (`module` in the configuration). */
   readonly chainName: string;
-  /** Bech32 addresses of the validator that runs the sidecar. */
+  /** The bech32 addresses of the validator that runs the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
 /**
- * Returns the watchdog configuration for the localnet at this port offset. The control API's token also grants access to the
- * watchdog's guarded routes. Without a port offset, the configuration contains no token.
+ * Returns the watchdog configuration for the localnet at the given port offset. The control API's token also grants access to the
+ * watchdog's guarded routes. If there is no port offset, the configuration contains no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,
@@ -23,7 +23,7 @@ export function localnetWatchdogConfig(
   { chainId, ports, chainName, validator }: LocalnetOfWatchdog,
   hosts: readonly string[] = [],
 ): ParsedConfig<WatchdogDaemonConfig> {
-  // Create the token file, because the configuration refers to it.
+  // Create the token file to which the configuration refers.
   if (portOffset !== undefined) controlToken(portOffset);
   const token =
     portOffset === undefined ? "" : `, token: { file: ${JSON.stringify(controlTokenFile(portOffset))} }`;

@@ -22,7 +22,7 @@ export interface OracleOptions {
   /** The base URL of the watchdog's API, as an alternative to a configuration file. */
   readonly url?: string;
   readonly portOffset: number;
-  /** The validator to report on; by default all validators. */
+  /** The validator to report on. The default is all validators. */
   readonly validator?: string;
 }
 
@@ -33,13 +33,13 @@ export function oracleOptions(): readonly Option[] {
   ];
 }
 
-/** Adds the options that select a watchdog, its validator and the output format. */
+/** Adds the options that select a watchdog, a validator and the output format. */
 export function addReportOptions(command: Command): Command {
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
 }
 
-/** Returns the command-line options `--config` and `--port-offset`, which select a watchdog. */
+/** Returns the options `--config` and `--port-offset`, which select a watchdog. */
 export function placeOptions(): readonly Option[] {
   return [
     new Option(
@@ -50,7 +50,7 @@ export function placeOptions(): readonly Option[] {
   ];
 }
 
-/** Returns the address at which a watchdog listens, and the watchdog's token. */
+/** Returns the URL and the token of the selected watchdog, with hints for error messages. */
 async function placeOf({ config, url, portOffset }: OracleOptions) {
   if (url !== undefined) return { url, token: () => undefined, tokenHint: "", hint: "or pass another --url" };
   if (config === undefined)
@@ -72,7 +72,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
 
 /** Reads the watchdog's configuration file. If `file` is undefined, returns the default configuration. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
-  // Load the schema only if needed, because loading it takes longer than the rest of the command.
+  // Import the schema on demand, because the import takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   if (file === undefined) return watchdogConfigSchema.parse({});
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
@@ -85,12 +85,12 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} sets neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses, with which a server listens on all of the machine's addresses. */
+/** Wildcard addresses, on which a server listens for connections to any of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
 
-/** Sends a request to the watchdog, with the token if the method makes changes. Throws `CliError`. */
+/** Sends a request to the watchdog. Requests that make changes include the token. Throws `CliError` if the request fails. */
 export async function askWatchdog(
   call: WatchdogCall,
   options: OracleOptions,
@@ -102,7 +102,7 @@ export async function askWatchdog(
   return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
-/** The data that a report needs, as read from the watchdog. All times come from the watchdog's clock. */
+/** The watchdog's data for a report. All times come from the watchdog's clock. */
 export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
 }
@@ -110,7 +110,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Watchdogs of older versions don't send `store_error`, so it defaults to null.
+  // Older watchdogs don't send `store_error`.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -118,8 +118,8 @@ const dataReply = z.object({
 });
 
 /**
- * Reads the watchdog's data for a range, by default the current month. Throws `CliError`, with exit code 3 if the watchdog is
- * unreachable or has no validators yet, and 2 if the validator is unknown.
+ * Reads the watchdog's data for a range. The default range is the current month. Throws `CliError` with exit code 3 if the watchdog
+ * is unreachable or has no validators yet, or with exit code 2 if the validator is unknown.
  */
 export async function readOracle(
   options: OracleOptions,
@@ -155,7 +155,7 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
 }
 
-/** Reads the current month's data so far, and the alerts. */
+/** Reads the current month's data and the pending and firing alerts. */
 export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
   const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
   const state = await readOracle(options, context, undefined);
@@ -165,7 +165,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** Creates the option `--month MONTH`, which accepts months such as "2026-10". Without the option, callers use {@link lastMonth}. */
+/** Creates the option `--month MONTH`, which accepts months such as "2026-10". If the option is absent, callers use {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {

@@ -29,9 +29,7 @@ interface WhatIfOptions extends OracleOptions, ReportFormatOptions {
   readonly sidecarRestart?: number;
 }
 
-/**
- * Creates the command `relaywatch what-if`, for example `relaywatch what-if --outage 4h` or `relaywatch what-if --sidecar-restart 25s`.
- */
+/** Creates the command `relaywatch what-if`, as in `relaywatch what-if --outage 4h` or `relaywatch what-if --sidecar-restart 25s`. */
 export function whatIfCommand(context: CliContext): Command {
   const lasting = "the length of a sidecar restart, until the sidecar listens again";
   const restart = new Option("--sidecar-restart <duration>", lasting);
@@ -58,7 +56,7 @@ function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario
     };
   if (sidecarRestart === undefined)
     throw new CliError(EXIT.usage, "specify --outage or --sidecar-restart, e.g. --outage 4h");
-  // Without a configuration, the chain is a localnet with a single validator, so each block waits for that validator's vote.
+  // If there is no configuration, the chain is a localnet with a single validator, so each block waits for this validator's vote.
   const chainWaits = config === undefined;
   return {
     name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,

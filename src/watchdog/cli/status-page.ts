@@ -36,8 +36,8 @@ export function statusPageCommand(context: CliContext): Command {
 }
 
 /**
- * Returns the `status_page` section from the configuration file. If the file has no such section, returns a default that shows all
- * validators under their own names, without amounts.
+ * Returns the `status_page` section from the configuration file. If this section is missing, returns a default that shows all
+ * validators without amounts.
  */
 async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {
   const { statusPage } = await watchdogConfig(options.config);

@@ -11,7 +11,7 @@ export interface AlertsConfig {
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, for pairs with their own limit. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, the alerts that it causes cannot start firing. */
+  /** The time after a cause's end during which the cause's consequences cannot start firing. */
   readonly graceMs: number;
 }
 
@@ -75,7 +75,7 @@ const sections = z.strictObject({
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 
-/** Schema of the `alerts` section: one section for each condition in the table. */
+/** Schema of the `alerts` section, which has one subsection for each condition in the table. */
 export const alertsSchema = sections
   .prefault({})
   .describe("one section for each alert")

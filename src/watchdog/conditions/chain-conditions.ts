@@ -23,13 +23,13 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** Alerts that jailing causes, because a jailed validator takes no part in consensus. */
+/** The alerts that are caused by jailing, because a jailed validator takes no part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Minimum number of other validators to compare with, because a single validator's outage could pass for a common problem. */
+/** Minimum number of other validators for a comparison. A single validator's outage could pass for a common problem. */
 const MIN_OTHERS = 2;
 
-/** Fields with the same values in both upgrade conditions. */
+/** The fields that both upgrade conditions share. */
 const upgradeTexts = {
   end: "no upgrade is planned",
   when: "the chain is expected to reach a planned upgrade's height in less than `lead`",
@@ -217,7 +217,7 @@ function standing({ observation, assessment }: ConditionInput): Standing {
 
 /**
  * Evaluates how many of the signing window's allowed misses are used, and the time until jail. If `needsMisses` is true, reaching
- * `min_used` makes the result active only while the current rate of misses leads to jail.
+ * `min_used` only activates the condition while the current miss rate leads to jail.
  */
 function evaluateWindow(
   input: ConditionInput,
@@ -235,12 +235,12 @@ function evaluateWindow(
   const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
   if (isFull && !needsMisses) return active(windowReason(window), used);
   if (isNear || (isFull && rate.kind === "jail")) {
-    // The rate still covers an outage that has just ended, but nobody can act on that outage any more.
+    // The rate still includes an outage that has just ended, although nobody can act on the outage any more.
     return rate.kind === "jail" && rate.growth.isOver === true
       ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
       : active(windowReason(window), used);
   }
-  // Right after the watchdog starts, there are too few readings to tell how quickly the window fills.
+  // Just after the watchdog starts, there are too few readings to compute how quickly the window fills.
   if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
     return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));
@@ -265,7 +265,7 @@ function evaluatePlan(
   const { upgrade: seen = { state: "not-configured" } } = observation.chain;
   if (seen.state === "not-configured") return cannotSee("no chain is configured");
   if (seen.state === "absent") return clear("the chain has no upgrade module");
-  // The last known plan still applies while the chain cannot be queried.
+  // Use the last known plan while the chain cannot be queried.
   if (upgrade === undefined)
     return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
   const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;
@@ -274,7 +274,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** Explains in an active result's reason if the nodes have stopped at a planned upgrade's height, as nodes of the old version do. */
+/** Adds a note to an active result's reason if the nodes have stopped at a planned upgrade's height, as nodes with the old version do. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],

@@ -9,7 +9,7 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
 import type { RawRule } from "./raw-metrics.ts";
 
-/** Input to all conditions: one poll of one validator, with the counts and the assessment after that poll. */
+/** The input to every condition: one poll of one validator, with the block counts and the assessment after the poll. */
 export interface ConditionInput {
   readonly observation: Observation;
   /** Data from this and earlier polls, such as when each height last increased. */
@@ -22,7 +22,7 @@ export interface ConditionInput {
   readonly majorPairs: readonly string[];
   /** Maximum price deviation in percent, by pair. The condition's `max_deviation` applies to pairs that are not in the map. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
-  /** Sidecar prices of other validators on the same chain, as last read; absent if there are none. */
+  /** The most recent sidecar prices of other validators on the same chain. Absent if there are no such prices. */
   readonly peers?: readonly SidecarPrices[];
   /** Payments for closed months; absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;
@@ -30,23 +30,20 @@ export interface ConditionInput {
   readonly upgrade?: UpgradeCountdown | undefined;
   /** Notifications from the last day that were never delivered, with the receiver's last reply; absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
-  /**
-   * How late the poll started compared with its schedule, in ms. The delay grows if the watchdog is overloaded; absent if not
-   * measured.
-   */
+  /** The delay of the poll's start, in ms. The delay grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
-/** Result of one evaluation of a condition. `unknown` means that the poll does not show whether the condition is active. */
+/** The result of evaluating a condition. `unknown` means that the poll does not show whether the condition is active. */
 export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad the condition is, in any unit; reminders are sent earlier if this value grows. Absent if the condition has no degrees. */
+  /** A number that shows how bad the condition is. Reminders are sent earlier if this value grows. Absent if badness cannot be measured. */
   readonly badness?: number;
 }
 
-/** A condition's limit that the operator can configure, with its unit and default. */
+/** A configurable limit of a condition, with its unit and default value. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
   /** The default value, in ms for durations. */
@@ -59,53 +56,51 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 }
 
 /**
- * The stored data from which a backtest can evaluate a condition for past months. "counts" are hourly block counts; "halts" and "gaps" are
- * the ledger's events of these kinds. `notStored` names data that is not stored, phrased to complete "the store has no …".
+ * The stored data from which a backtest evaluates a condition for past months. "counts" means hourly block counts. "halts" and
+ * "gaps" mean the ledger's events of these kinds. `notStored` names data that is not stored, phrased to complete "the store has no
+ * …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
-/** Definition of a condition and its alert, whose texts come from this entry and from the runbook in `alerts/runbooks`. */
+/** The definition of a condition and its alert. The runbook in `alerts/runbooks` adds further text. */
 export interface Condition<Key extends string = string> {
   /**
-   * Name in kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must never change.
-   * The configuration section has the same name in snake_case.
+   * The condition's name in kebab-case. The name must never change, because it identifies the alert in the state, the API, the
+   * metrics and the notifications. The configuration section has the same name in snake_case.
    */
   readonly name: string;
   readonly severity: Severity;
-  /** Set if nobody can change the outcome any more. People are then notified once, without reminders or escalation. */
+  /** Set if nobody can change the outcome any more. The alert then sends a single notification, without reminders or escalation. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended. "minutes" is for rates over minutes and
-   * for nodes that are catching up, "month" is for the month's result. Absent if the condition describes the present moment only.
+   * Set if the condition outlasts its cause and can even start after the cause ends. "minutes" applies to rates over minutes and to
+   * nodes that are catching up. "month" applies to the month's result. Absent if the condition only describes the present moment.
    */
   readonly echo?: "minutes" | "month";
   /** A short title, such as "All prices missing". */
   readonly title: string;
   /** Example of a reason that resolves the alert, phrased to complete "Now: …" in `docs/alerts.md`. */
   readonly end: string;
-  /** When the alert fires, phrased to complete "fires when …". */
+  /** A description of when the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** Explanation of the alert, in full sentences that apply to every validator at any time. */
+  /** Explains the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
   /** Describes the missed blocks and the lost pay that the condition causes, in full sentences. */
   readonly impact: string;
   /** Instructions for the operator, in full sentences. */
   readonly action: string;
-  /** How long the condition must be active before the alert fires, such as "5m". */
+  /** The time for which the condition must be active before the alert fires, such as "5m". */
   readonly for: string;
-  /** How long the condition must be clear before the alert is resolved. */
+  /** The time for which the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
   /** The condition's thresholds, by their keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;
-  /** Names of the conditions that this condition causes. Their alerts send no notifications while this alert fires. */
+  /** Names of the conditions that this condition causes. The caused alerts send no notifications while this alert fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /**
-   * The kind of misses, votes or commits: the reason of an active result then states how many other validators have such misses
-   * too. Absent if other validators' misses are irrelevant.
-   */
+  /** Adds to the reason of an active result how many other validators also miss votes or commits. Absent if such misses are irrelevant. */
   readonly others?: SharedKind;
-  /** How the rules on raw metrics express the condition; absent if no node or sidecar metric shows the condition. */
+  /** The equivalent alert rule on node and sidecar metrics. Absent if no metric shows the condition. */
   readonly raw?: RawRule;
   /** Evaluates the condition for one poll, without side effects. `limit` returns the configured value of a threshold. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
@@ -115,8 +110,8 @@ type Entry<Key extends string> = Partial<Condition<Key>> &
   Omit<Condition<Key>, "resolveFor" | "thresholds" | "inhibits">;
 
 /**
- * Creates a condition from an entry, and lets the compiler check its threshold keys. By default, a condition has no thresholds,
- * causes no other alerts, and must be clear for 30 s.
+ * Creates a condition with compiler-checked threshold keys. By default, a condition has no thresholds, causes no other alerts, and
+ * must be clear for 30 s before its alert is resolved.
  */
 export function condition<Key extends string = never>(entry: Entry<Key>): Condition {
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
@@ -151,7 +146,7 @@ export function runbookFile(name: string): string {
   return `${name}.md`;
 }
 
-/** A condition together with its configured values. */
+/** A condition with its configured severity, durations and thresholds. */
 export interface AlertRule {
   readonly condition: Condition;
   readonly severity: Severity;
@@ -175,12 +170,12 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** The alerts about votes, signatures and the month that fire if the node does not take part in consensus. */
+/** The alerts about votes, signatures and the month's result that fire if the node does not participate in consensus. */
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start firing, because they often clear a little later. `alerts.grace`
- * overrides this value, except in the rules on raw metrics.
+ * The time after a cause's end during which its consequences cannot start firing, because consequences often clear a little later
+ * than their cause. `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;
 
@@ -188,7 +183,7 @@ const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly A
 
 /**
  * Returns the rules that cause each alert, keyed by condition name. A cause never mutes a more severe alert, because a ticket must
- * not suppress a page. The result is cached per list of rules, because every poll uses the same rules.
+ * not suppress a page. Caches the result for each list of rules, because every poll uses the same list.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
   const stored = byRules.get(rules);

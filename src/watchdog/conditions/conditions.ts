@@ -42,7 +42,7 @@ export function evaluateConditions(
   );
 }
 
-/** Adds to an active result's reason how many other validators also miss votes or commits. */
+/** Appends to an active result's reason how many other validators also miss votes or commits. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

@@ -24,9 +24,9 @@ export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
 }
 
 /**
- * Evaluates a condition on each of a validator's nodes. The result is active if any node's result is active, because each node
- * votes with its own sidecar's prices. The result is clear if all nodes' results are clear. With several nodes, the reason names
- * the affected nodes.
+ * Evaluates a condition on each of a validator's nodes. The result is active if it is active for any node, because each node votes
+ * with its own sidecar's prices. The result is only clear if it is clear for all nodes. If there are several nodes, the reason
+ * names the affected nodes.
  */
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
@@ -45,7 +45,7 @@ export function eachNode<Key extends string = never>(
   };
 }
 
-/** Maximum age of oracle calls that show the sidecar's current state, in ms. This time covers several blocks and at least three polls. */
+/** Maximum age of oracle calls that show the sidecar's current state, in ms. The time covers several blocks and at least three polls. */
 export const CALLS_MS = 30_000;
 
 /**
@@ -66,26 +66,25 @@ export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** Time since a source last showed a new block or, if it has shown none, since the source was first read. */
+/** The time since a source last showed a new block. If a source has not shown a new block yet, the time since the source was first read. */
 interface BlockAge {
   readonly ms: number;
-  /** True if a poll has seen a new block, which was `ms` ago. If false, `ms` is the time since the source was first read. */
+  /** True if a poll has seen a new block, so that `ms` is the block's age. If false, `ms` is the time since the source was first read. */
   readonly isAlive: boolean;
 }
 
-/** Returns how long ago the source last showed a new block; undefined if it shows no height. */
 function blockAge(progress: Progress, height: bigint | undefined, atMs: number): BlockAge | undefined {
   const since = progress.advancedAtMs ?? progress.firstSeenMs;
   if (height === undefined || since === undefined) return undefined;
   return { ms: atMs - since, isAlive: progress.advancedAtMs !== undefined };
 }
 
-/** Returns how long ago a node last showed a new block; undefined if it shows no height. */
+/** Returns the time since a node last showed a new block; undefined if the node shows no height. */
 export function nodeBlockAge({ node, history, atMs }: NodeInput): BlockAge | undefined {
   return blockAge(history.progress, readingOf(node.metrics)?.height, atMs);
 }
 
-/** Returns, for each source that shows a height, how long ago it last showed a new block. */
+/** Returns the time since the last new block for every source that shows a height. */
 export function blockAges(input: ConditionInput): readonly BlockAge[] {
   const { chain, atMs } = input.observation;
   const all = [

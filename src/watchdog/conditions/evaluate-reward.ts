@@ -8,7 +8,7 @@ import { active, cannotSee, clear, type ConditionResult, type ConditionInput } f
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-/** Evaluates a condition on a boundary's headroom. If `evaluate` returns undefined, the result is clear and states the headroom. */
+/** Evaluates a condition on a boundary's headroom. If `evaluate` returns undefined, returns a clear result that states the headroom. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -65,9 +65,9 @@ export function evaluateRate(
 }
 
 /**
- * Evaluates whether the ongoing loss will soon cross the boundary: within `lost_within` at both the six-hour and the three-day
- * rate, or within `min_headroom` at both the one-hour and the five-minute rate. A loss that has ended or that nobody can prevent
- * any more is not a risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary. A crossing within `lost_within` must follow from both the
+ * six-hour and the three-day rate. A crossing within `min_headroom` must follow from both the one-hour and the five-minute rate. A
+ * loss that has ended, or that nobody can prevent any more, is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -88,7 +88,7 @@ export function evaluateRisk(
     if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
     const lasting = Math.min(shareOf("6h"), shareOf("3d"));
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
-    // Also check the last 30 minutes, because a few good minutes may be a coincidence.
+    // Also check the last 30 minutes, because a few minutes without misses may be a coincidence.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
       ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
@@ -106,7 +106,7 @@ function hoursText(timeMs: number): string {
   return `${(timeMs / HOUR_MS).toFixed(1)} h`;
 }
 
-/** Evaluates whether little headroom is left, i.e. whether a total outage of `min_headroom` would cross the boundary. */
+/** Evaluates whether a total outage of length `min_headroom` would cross the boundary. */
 export function evaluateLittleLeft(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -117,7 +117,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // A boundary that appears lost by a few blocks may still be reached, because the number of remaining blocks is only an estimate.
+    // The number of remaining blocks is an estimate, so a boundary that appears lost by a few blocks may still be reached.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -125,8 +125,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Returns the share of the month whose blocks are counted or still to come. A watchdog started during the month has seen only part
- * of the allowance, so a smaller headroom is normal.
+ * Returns the share of the month whose blocks have been counted or are still to come. A watchdog that was started during the month
+ * knows only part of the allowance, so a smaller headroom is normal.
  */
 function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): number {
   if (rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined) return 1;
@@ -137,7 +137,7 @@ function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): 
 
 const WINDOW_WORDS: Readonly<Record<BurnWindow, string>> = { "1h": "hour", "6h": "6 hours", "3d": "3 days" };
 
-/** Evaluates the burn rates of the last hours. `factors` lists each window with its threshold. */
+/** Evaluates the burn rates over the given windows. `factors` lists each window with its threshold. */
 export function evaluateBurn(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
@@ -154,7 +154,7 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // The windows still contain a loss that ended minutes ago, but the operator cannot act on it any more.
+    // The windows still contain losses that ended minutes ago, although the operator cannot act on such losses any more.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");
@@ -176,7 +176,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // Return unknown near the threshold; otherwise a fluctuating rate would start and end the alert several times a day.
+    // Return unknown near the threshold. Otherwise, a fluctuating rate would start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

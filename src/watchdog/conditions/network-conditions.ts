@@ -10,7 +10,7 @@ import { counted } from "../../platform/base/text.ts";
 
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
-/** Conditions about connections, clocks, and data that the watchdog cannot read. */
+/** Conditions about connections, clocks, and sources that the watchdog cannot read. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
   condition({
     name: "grpc-closed",
@@ -48,7 +48,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
-    // Don't inhibit the more serious price alerts, because a ticket must not suppress a page.
+    // Don't inhibit the more severe price alerts, because a ticket must not suppress a page.
     inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
     evaluate: eachNode(({ node: { egress } }) => {
@@ -138,7 +138,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The fields of a `cannot-see-…` condition that differ from source to source. */
+/** The fields that differ between the `cannot-see-…` conditions. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -170,10 +170,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
   });
 }
 
-/**
- * Compares the node's clock with this machine's clock. The tolerance covers the response time and the `Date` header's resolution of
- * one second.
- */
+/** Compares the node's clock with this machine's clock. Tolerates the response time and the one-second resolution of the `Date` header. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
@@ -196,7 +193,7 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
 }
 
 /**
- * Evaluates one data source, such as the sidecar, across all nodes. The result is active if the source fails for any node, because each
+ * Evaluates one data source, such as the sidecar, for all nodes. The result is active if any node's source fails, because each
  * node's votes depend on its own sidecar.
  */
 function evaluateSources(
@@ -227,12 +224,12 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications, which ignores undelivered notifications about itself. */
+/** The name of the alert about lost notifications. This alert ignores undelivered notifications about itself. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions about the watchdog itself, such as slow polls. Their results are the same for all validators, so only the first validator's
- * alert sends notifications.
+ * Conditions about the watchdog itself, such as slow polls. The results are the same for all validators, so only the first
+ * validator's alert sends notifications.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({
@@ -312,7 +309,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Returns true for an alert about the watchdog, which is the same for all validators. */
+/** Returns true for alerts about the watchdog itself, which are the same for all validators. */
 export function isAboutWatchdog(alert: string): boolean {
   return WATCHDOG_CONDITIONS.some(({ name }) => name === alert);
 }

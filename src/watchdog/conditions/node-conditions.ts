@@ -22,7 +22,7 @@ import { allMissedText } from "../policy/standing-texts.ts";
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/** Conditions about the validator's nodes and its part in consensus: blocks, set membership, signatures and oracle calls. */
+/** Conditions about the validator's nodes, set membership, signatures and oracle calls. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "chain-halted",
@@ -50,7 +50,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       const haltAfterMs = limit("halt_after");
       if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
       const ms = Math.min(...all.map((age) => age.ms));
-      // No source shows a height, or the watchdog has just started and has not seen a new block yet.
+      // Either no source shows a height, or the watchdog has just started and has not seen a new block yet.
       if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
       const why = haltText(input.history.upgrade, height, "chain");
       return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
@@ -243,7 +243,7 @@ function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-/** A node without a new block for this long is not behind but halted, which another condition reports. */
+/** A node without a new block for this long has halted, which the node-halted condition reports. */
 const STILL_MS = 30_000;
 
 function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
@@ -273,7 +273,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       ? []
       : [Number(height - lastSignedHeight)];
   });
-  // Several nodes may sign for one validator, so use the node that signed last.
+  // Several nodes may sign for one validator, so use the most recent signature.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks)
     return active(`the validator's last signature is ${lag} blocks old`, lag);
@@ -310,7 +310,7 @@ function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
-  // The times of calls made while the watchdog could not read the node are unknown, so measure from the first reading since then.
+  // If the watchdog could not read the node for a while, measure from the next reading, because earlier calls have unknown times.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(

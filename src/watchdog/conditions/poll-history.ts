@@ -5,15 +5,15 @@ import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 
-/** Modules that a chain may lack, under the names used in observations. */
+/** The modules that a chain may lack, under the names used in observations. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 const digits = storedInteger(30);
 
-/** The latest height of a node or chain. `advancedAtMs` is when a poll last saw it increase; undefined until then. */
+/** The latest height of a node or chain. `advancedAtMs` is when a poll last saw the height increase, or undefined if no poll has. */
 const progress = z.strictObject({
   height: digits.exactOptional(),
-  /** When a poll first saw a height. */
+  /** The time when a poll first saw a height. */
   firstSeenMs: z.number().exactOptional(),
   advancedAtMs: z.number().exactOptional(),
 });
@@ -23,7 +23,7 @@ export type Progress = Readonly<z.output<typeof progress>>;
 /** The sidecar's last price-update timestamp (`value`), as seen by polls. */
 const storedTick = z.strictObject({
   value: z.number(),
-  /** When a poll first saw this timestamp. */
+  /** The time when a poll first saw this timestamp. */
   sinceMs: z.number(),
   /** False if the sidecar has shown the same timestamp since the first poll. */
   hasChanged: z.boolean(),
@@ -33,17 +33,17 @@ type Tick = Readonly<z.output<typeof storedTick>>;
 
 const storedWebSocket = z.strictObject({
   reads: digits,
-  /** When a poll first saw the provider. */
+  /** The time when a poll first saw the provider. */
   sinceMs: z.number(),
   lastReadMs: z.number().exactOptional(),
 });
 
 export type WebSocketHistory = Readonly<z.output<typeof storedWebSocket>>;
 
-/** Histogram of how long a node's calls to its sidecar took. */
+/** A histogram of the durations of a node's calls to its sidecar. */
 const callTimes = z.strictObject({
   calls: digits,
-  /** For each bound in ms, the number of calls that took no longer than the bound. */
+  /** The number of calls that took no longer than each bound, by bound in ms. */
   within: storedPairs(z.number(), digits),
 });
 
@@ -51,47 +51,47 @@ type CallTimes = Readonly<z.output<typeof callTimes>>;
 
 /** The node's histogram of call times at the last poll that read it. */
 const latencyHistory = callTimes.extend({
-  /** The calls added by the last poll that saw new calls, and the time of that poll. */
+  /** The calls added at the last poll that saw new calls, and the time of the poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
 });
 
 type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 
-/** What earlier polls have recorded about one node and its sidecar. */
+/** The values that earlier polls recorded about one node and its sidecar. */
 const nodeHistory = z.strictObject({
   progress,
-  /** When the node's page was first read since the last long gap. */
+  /** The time when the node's page was first read after the last long gap. */
   seenSinceMs: z.number().exactOptional(),
-  /** When the node's page was last read. */
+  /** The time when the node's page was last read. */
   seenMs: z.number().exactOptional(),
   success: digits.exactOptional(),
   failure: digits.exactOptional(),
-  /** When the node's calls last succeeded and last failed. */
+  /** The times when the node's calls last succeeded and last failed. */
   lastGoodMs: z.number().exactOptional(),
   lastBadMs: z.number().exactOptional(),
   latency: latencyHistory.exactOptional(),
   /** The sidecar's last timestamp; 0 if its price loop has not run yet. */
   tick: storedTick.exactOptional(),
   webSockets: storedMap(storedWebSocket),
-  /** The last minute's prices, oldest first, for the pairs whose price is also read from the chain. */
+  /** Prices from the last minute, oldest first, for the pairs whose price is also read from the chain. */
   recentPrices: z.array(storedPrices).readonly().exactOptional(),
 });
 
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * Values from earlier polls, with the times at which these values last changed (wall clock, in ms). The history is stored so that a
+ * Values from earlier polls, with the times at which the values last changed (wall clock, in ms). The history is stored so that a
  * watchdog restart does not delay alerts. Without a state file, conditions that need the history are unknown until the second poll.
  */
 export const pollHistory = z.strictObject({
   /** Histories of the validator's nodes, by node name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
-  /** The most recently seen planned upgrade; absent if none was planned, it was cancelled, or it was completed long ago. */
+  /** The most recently seen planned upgrade. Absent if no upgrade was planned, or if the upgrade was cancelled or completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll if the clock was not trusted then; after a restart, the age of such a poll is unknown. */
+  /** Time of the last poll, if the clock was not trusted at that time. After a restart, the age of an untrusted poll is unknown. */
   unsureAtMs: z.number().exactOptional(),
-  /** Modules that the chain is known to have, because a poll has read them; absent if none has been read. */
+  /** The modules that polls have read, which the chain is therefore known to have. Absent if no module has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
@@ -104,7 +104,7 @@ export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
  * Adds one poll's observation to the history. Nodes that are missing from the poll are dropped. If two polls are more than `gapMs`
- * apart, the times of the calls made in between remain unknown.
+ * apart, the calls made in between have unknown times.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -165,7 +165,7 @@ function advanceCalls(
   { success, failure, height, oracleLatency }: NodeReading,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
-  // The calls before a first reading, or before a reading after a gap, have unknown times.
+  // Calls made before the first reading, or during a gap between readings, have unknown times.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
@@ -181,7 +181,7 @@ function advanceCalls(
   };
 }
 
-/** Returns true if a counter has grown, possibly after a reset to zero. */
+/** Returns true if a counter has increased, possibly after a reset to zero. */
 function hasGrown(before: bigint | undefined, now: bigint): boolean {
   if (before === undefined) return false;
   return now > before || (now < before && now > 0n);
@@ -216,7 +216,7 @@ function advanceWebSockets(
   );
 }
 
-/** Adds one poll's prices to the last minute's prices, for the pairs whose price is also read from the chain. */
+/** Adds one poll's prices to the recent prices, for the pairs whose price is also read from the chain. */
 function advanceRecentPrices(
   before: NodeHistory["recentPrices"],
   { prices }: NodeObservation,
@@ -232,16 +232,13 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** How long prices are stored: the maximum age of a price that can be compared, plus the time before its block. */
+/** How long prices are stored. The time covers the maximum age of a comparable price and the time before the price's block. */
 const RECENT_MS = 60_000;
 
-/** Maximum number of readings to store, which limits memory use because polls may run every 100 ms. */
+/** Maximum number of readings to store. Without a limit, polls every 100 ms would use too much memory. */
 const MAX_RECENT = 30;
 
-/**
- * Adds one poll's histogram of call times. `isRecent` means that the previous poll is recent enough to date the calls made since
- * then.
- */
+/** Adds one poll's histogram of call times. `isRecent` means that the previous poll is recent enough to date the new calls. */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -258,8 +255,8 @@ function advanceLatency(
 }
 
 /**
- * Returns true if a node has restarted and counts from zero. All bounds are compared, because the new process's total may already
- * exceed the old one.
+ * Returns true if a node has restarted and counts from zero. Compares all bounds, because the new process's total may already
+ * exceed the old total.
  */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>

@@ -20,7 +20,7 @@ const RESTART =
 const NO_PRICES_IMPACT =
   "The chain counts a vote without any price as missed, although the node counts it as a success. Each such vote lowers the month's rate.";
 
-/** The pair whose price converts most markets' prices from USDT to USD. */
+/** The pair whose price is used to convert most markets from USDT to USD. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
@@ -42,7 +42,7 @@ const deviationThresholds = {
   max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
 } as const;
 
-/** Fields with the same values in both price-deviation conditions. */
+/** The fields that both price-deviation conditions share. */
 const deviation = {
   severity: "warning",
   impact:
@@ -177,7 +177,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
       if (prices.state !== "up" || tick === undefined) return UNREADABLE;
-      // Measure from the last observed change instead of the timestamp, because the two machines' clocks may differ.
+      // Measure the age from the last observed change, because the sidecar's and the watchdog's clocks may differ.
       const ageMs = atMs - tick.sinceMs;
       if (ageMs <= limit("max_age"))
         return tick.hasChanged
@@ -252,7 +252,7 @@ function evaluateDeviation(
   );
 }
 
-/** Describes a pair, its two prices and the difference between them. */
+/** Describes a pair, its two prices and the difference between the prices. */
 function comparisonText(one: PriceComparison, withNode: boolean): string {
   const { node, pair, reference, own, other, decimals, sidecars } = one;
   const place =

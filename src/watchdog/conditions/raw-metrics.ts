@@ -1,7 +1,7 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** The rule on raw metrics that replaces a condition in installations without the watchdog. */
+/** A rule on raw metrics that replaces a condition in installations without a watchdog. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
   /** Alert text with the current value, written as a Prometheus template. */
@@ -17,12 +17,15 @@ export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
 
 export type BadShareWindow = (typeof WINDOWS)[number];
 
-/** The metrics of deployed sidecars have the prefix side_car_; the specification and later versions use connect_. */
+/**
+ * Returns a selector for a sidecar metric. Deployed sidecars use the prefix side_car_. The specification and later versions use
+ * connect_.
+ */
 export function sidecarMetric(name: string, matchers = ""): string {
   return `{__name__=~"(side_car|connect)_${name}"${matchers === "" ? "" : `,${matchers}`}}`;
 }
 
-/** Returns the name of the recorded share of bad calls in a window. */
+/** Returns the name of the recording rule for the share of bad calls in a window. */
 export function badShare(window: BadShareWindow): string {
   return `validator:oracle_bad_calls:ratio_rate${window}`;
 }
@@ -43,14 +46,14 @@ export const MONTH_SECONDS_LEFT =
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
-// Prometheus series for the rules' test cases; `$` stands for the validator's labels.
+// The following Prometheus series are used in the rules' test cases. `$` is a placeholder for the validator's labels.
 
 export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
   series: `app_oracle_responses{$,status="${status}"}`,
   from,
   step,
 });
-/** Continues a test series from its last value, growing by `step`. */
+/** Continues a test series from its last value, with increments of `step`. */
 export const continued = (series: string, step: number): SeriesCase => ({ series, step });
 const FAILURES = 'app_oracle_responses{$,status="Failure"}';
 export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';

@@ -30,9 +30,9 @@ interface BoundaryTexts {
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** The boundary's success rate as a fraction, used by the rules on raw metrics. */
+  /** The boundary's success rate as a fraction, which the rules on raw metrics use. */
   readonly least: number;
-  /** Test data: number of misses that put the boundary at risk in a month with one call per second. */
+  /** Test data: the number of misses that endangers the boundary in a month with one call per second. */
   readonly misses: number;
   /** Names of less serious conditions, which this boundary's conditions mute. */
   readonly lesser: readonly string[];
@@ -76,7 +76,6 @@ const MIN_BLOCKS = threshold(
   "minimum number of blocks in the month before the alert can fire",
 );
 
-/** Returns the texts that all of a boundary's conditions share. */
 function commonTexts({ impact, reward }: BoundaryTexts) {
   return {
     impact,
@@ -87,7 +86,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** Test case: a billion good calls, which lift the rate above both boundaries despite the earlier losses. */
+/** Test case: a billion good calls lift the rate above both boundaries despite the earlier losses. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -96,8 +95,8 @@ const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
 /**
- * Returns PromQL that selects validators for which each window's bad share, if it continues, crosses the boundary within `seconds`
- * and before the month ends.
+ * Returns PromQL that selects validators that would cross the boundary within `seconds` and before the month ends. The selection
+ * requires a crossing at the bad share of both windows.
  */
 function crossedWithin(
   left: string,
@@ -106,7 +105,7 @@ function crossedWithin(
 ): string {
   return windows
     .map((window) => {
-      // Use a call rate over a similar window, because a three-day rate is too low while only one day's calls are known.
+      // Don't use the three-day call rate for short windows, because the rate is too low while only one day of calls is known.
       const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
       const lossRate = `(${calls} * ${badShare(window)} > 0)`;
       const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
@@ -115,7 +114,7 @@ function crossedWithin(
     .join(" and ");
 }
 
-/** Conditions about the month's success rate and pay: four for each boundary, and one for rotation. */
+/** Conditions about the month's success rate and pay. There are four conditions for each boundary, and one for rotation. */
 export const REWARD_CONDITIONS: readonly Condition[] = [
   ...[ANY, FULL].flatMap(boundaryConditions),
   condition({
@@ -155,7 +154,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("lost"),
-      // Nobody can change the outcome, so this alert is a ticket, not a page.
+      // Nobody can change the outcome, so the alert is a ticket and not a page.
       severity: "warning",
       isSettled: true,
       title: `Month without ${reward}`,
@@ -185,7 +184,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("rate-low"),
-      // Only good blocks can raise the rate again, so this alert is a ticket, not a page.
+      // Only future good blocks can raise the rate, so the alert is a ticket and not a page.
       severity: "warning",
       isSettled: true,
       title: `Success rate too low for ${reward}`,
@@ -231,7 +230,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the current loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        // Test case: calls fail long enough for the condition to become active, and then succeed again.
+        // Test case: calls fail until the condition is active, and then succeed again.
         example: {
           fires: failing,
           clears: succeeding,
@@ -274,13 +273,13 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
   ];
 }
 
-/** The usual burn rates for alerts: 2 % of a month's allowance in one hour, 5 % in six hours, and 10 % in three days. */
+/** The customary burn rates for alerts use 2 % of a month's allowance in one hour, 5 % in six hours, or 10 % in three days. */
 const FAST_1H = 14.4;
 const FAST_6H = 6;
 
 const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 
-/** Conditions about how fast the month's allowance is being used: two for each boundary. */
+/** Conditions about how fast the month's allowance is used. There are two conditions for each boundary. */
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {

@@ -108,8 +108,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "After a long outage of the sidecar, wait two minutes: the node reconnects by itself. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    // Resolve as late as sidecar-down, which mutes this alert. If this alert ended earlier, the end of an outage would send another
-    // notification.
+    // Resolve as late as sidecar-down, which mutes this alert. Otherwise, the end of an outage would send another notification.
     resolveFor: "30s",
     thresholds: {
       none_for: threshold("duration", 90_000, "time without a successful call"),
@@ -152,7 +151,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
           { series: 'app_oracle_response_latency_bucket{$,le="+Inf"}', step: 60 },
         ],
         clears: [
-          // Test case: on a busy machine, a fifth of the calls are slow.
+          // Test case: a fifth of the calls are slow, as on a busy machine.
           continued('app_oracle_response_latency_bucket{$,le="512"}', 48),
           continued('app_oracle_response_latency_bucket{$,le="+Inf"}', 60),
         ],
@@ -161,7 +160,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode((input, limit) => {
       const { prices } = input.node;
       const slowAfterMs = limit("slow_after");
-      // If prices are derived from metrics, the duration measures the query, not the sidecar's response.
+      // If prices are derived from metrics, `durationMs` measures the query and not the sidecar's response.
       return prices.state !== "up" || prices.value.isDerived
         ? evaluateLatency(input, slowAfterMs)
         : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);
@@ -205,13 +204,13 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage lasts until the node has reconnected, up to two minutes after the sidecar is back, and its cost is known only
-  // then. If the sidecar is too slow for every node, another condition applies.
+  // The outage lasts until the node has reconnected, which can take up to two minutes after the sidecar is back. The outage's cost
+  // is unknown until then. If the sidecar is too slow for every node, another condition applies.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
-  // If the watchdog cannot read the source, the sidecar may still be running. Only the node's own calls show whether it is down.
+  // If the prices cannot be read, the sidecar may still be running. Only the node's calls show whether the sidecar is down.
   if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
@@ -219,10 +218,10 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   );
 }
 
-/** Every node waits at least this long for a call, so a response within this time is never too slow. */
+/** Every node's call timeout is at least this long, so a response within this time is never too slow. */
 const QUICK_MS = 1_000;
 
-/** Below this number of failed calls, a long time since the last good call proves nothing, as after a chain halt. */
+/** With fewer failed calls than this, a long time since the last good call proves nothing, e.g. after a chain halt. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -233,7 +232,7 @@ function evaluateCalls(
   const { good, bad } = input.recent["5m"];
   const all = nodeInputs(input);
   const latest = all.map(latestCalls);
-  // One node with good votes is enough: the last minutes' failures still count, but the operator cannot act on them any more.
+  // If any node's latest calls succeed, the operator cannot act on the last minutes' failures any more.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
@@ -271,7 +270,7 @@ function durationReason(durationMs: number): string {
 
 /**
  * Evaluates the call times measured by the node itself. The result is active if at least half of the latest calls took longer than
- * `slowAfterMs`. A histogram only counts calls up to fixed bounds, so the smallest bound of at least `slowAfterMs` applies.
+ * `slowAfterMs`. A histogram only has counts for fixed bounds, so the smallest bound of at least `slowAfterMs` is used.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
   const recent = history.latency?.recent;
@@ -305,7 +304,7 @@ function evaluateWebSockets({ node, history, atMs, whole }: NodeInput, maxRate: 
   const { good, bad } = whole.recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
-  // If no pair has a price, the node counts successes but the chain counts missed votes.
+  // If no pair has a price, the node counts its calls as successes, but the chain counts the votes as missed.
   if (readingOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
   return percent < maxRate
     ? active(`${state}, and ${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`)

@@ -6,7 +6,7 @@ import { ALERTS_TABLE, ANNOTATIONS, metric, steps, TO_PAID, VARIABLES } from "./
 const NO_SECTION = "The watchdog reads no chain (section chain), or the chain has no such module";
 const BY = "by (chain_id, validator)";
 
-/** Returns PromQL that copies a metric's `state` label to the label `as`, so that one table can show two states. */
+/** Returns PromQL that copies a metric's `state` label to the label `as`. One table can then show two states. */
 function stateAs(as: string, name: string): string {
   return `label_replace(max by (chain_id, validator, state) (${metric(name)}) == 1, "${as}", "$1", "state", "(.+)")`;
 }

@@ -54,7 +54,7 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
-/** PromQL fallback for a count without series: zero if a watchdog is scraped, and no data otherwise. */
+/** The PromQL fallback for a count without series. The result is zero if a watchdog is scraped, and no data otherwise. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 export const FLEET: DashboardSpec = {

@@ -19,7 +19,7 @@ import {
 
 /** PromQL label matchers for the chain and validator chosen in the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
-/** Like {@link PLACE}, for metrics without a chain label. */
+/** The same as {@link PLACE}, for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 
 /** Returns PromQL that selects one of the watchdog's metrics for the selected validators. `more` adds label matchers. */
@@ -27,17 +27,17 @@ export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
 
-/** Returns the single query of a panel, with the given label's value as the legend of each series. */
+/** Returns a list with one query for a panel. The legend of each series is the value of the given label. */
 export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
 
-/** Returns colour thresholds that begin with `lowest`; each colour in `from` applies at its value and above. */
+/** Returns colour thresholds that begin with `lowest`. Each colour in `from` applies at and above its value. */
 export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
   return [[lowest, undefined], ...Object.entries(from)];
 }
 
-/** Returns a dashboard's filter variables, whose choices come from the labels of `source`, a metric that every process exports. */
+/** Returns a dashboard's filter variables. The choices come from the labels of `source`, which is a metric that every process exports. */
 export function variablesOf(source: string): readonly VariableSpec[] {
   return [
     ...processVariables(source),
@@ -51,9 +51,9 @@ export function variablesOf(source: string): readonly VariableSpec[] {
   ];
 }
 
-/** A validator's tier while its month has too few blocks. */
+/** The tier's name while the month has too few blocks. */
 export const TOO_EARLY = "too early";
-/** Codes of the tiers in the label of `oracle_watchdog_month_tier`. */
+/** The codes, names and colours of the tiers in the label of `oracle_watchdog_month_tier`. */
 const TIER_CODES: readonly StateSpec[] = [
   [1, "none", "red"],
   [2, "proportional", "yellow"],
@@ -62,20 +62,20 @@ const TIER_CODES: readonly StateSpec[] = [
 export const TIER_STATES: readonly StateSpec[] = [[0, TOO_EARLY, "blue"], ...TIER_CODES];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** Returns PromQL that is 1 if a month has enough counted blocks for a tier, and 0 while it is too early to tell. */
+/** Returns PromQL that is 1 if a month has enough counted blocks for a tier, and 0 otherwise. */
 export function isMeasured(place = PLACE): string {
   const blocks = `max by (chain_id, validator, result) (oracle_watchdog_month_blocks{${place},result=~"good|bad"})`;
   return `(sum by (chain_id, validator) (${blocks}) >= bool ${ENOUGH_BLOCKS})`;
 }
 
-/** Returns PromQL for the code in {@link TIER_STATES} of each validator's tier. */
+/** Returns PromQL for the code of each validator's tier, as defined in {@link TIER_STATES}. */
 export function tierCode(): string {
   const selector = { metric: "oracle_watchdog_month_tier", selector: PLACE, label: "tier" };
   const code = stateCode({ ...selector, by: "chain_id, validator", states: TIER_CODES });
   return `${code} * ${isMeasured()}`;
 }
 
-/** Returns PromQL for the fraction of a boundary's allowed misses that is left this month. */
+/** Returns PromQL for the remaining fraction of the misses that a boundary allows this month. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
@@ -89,7 +89,7 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
  */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
-/** Returns PromQL for the number of validators that would not be paid in full if the month ended now, without months that are too young. */
+/** Returns PromQL for the number of validators that would not be paid in full if the month ended now. Omits months with too few blocks. */
 export function belowFullPay(place = PLACE): string {
   const below = `max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"})`;
   return `sum(${below} * ${isMeasured(place)})`;
@@ -97,7 +97,7 @@ export function belowFullPay(place = PLACE): string {
 
 export const VARIABLES = variablesOf("oracle_watchdog_alert_firing");
 
-/** Like {@link VARIABLES}, for a dashboard that shows only one validator at a time. */
+/** The same as {@link VARIABLES}, for a dashboard that only shows one validator at a time. */
 export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
   one.name === "validator" ? { ...one, single: true } : one,
 );
@@ -105,13 +105,13 @@ export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
 /** A link from a validator's name to the dashboard that shows the validator's month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/** Annotations that mark restarts and alerts on the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
+/** The annotations for restarts and alerts on the watchdog's dashboards. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,
 };
 
-/** Lists firing alerts, then alerts that notify nobody (muted, silenced or in maintenance), and then pending alerts. */
+/** A list of the firing alerts, followed by alerts that notify nobody (muted, silenced or in maintenance) and by pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>

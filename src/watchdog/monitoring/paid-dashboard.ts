@@ -28,15 +28,15 @@ const ROTATION_STATES: readonly StateSpec[] = [
   [3, "due", "red"],
 ];
 
-/** Returns PromQL for the numeric code of the state that a validator is currently in. */
+/** Returns PromQL for the numeric code of a validator's current state. */
 function oneOf(name: string, label: string, states: readonly StateSpec[], by = "validator"): string {
   return stateCode({ metric: `oracle_watchdog_${name}`, selector: PLACE, by, states, label });
 }
 
-/** Text of the forecast's tiles while there is no forecast. */
+/** The text of the forecast panels while there is no forecast. */
 const NO_FORECAST = "none yet";
 
-/** States for a timeline with rows for sources and rows for their URLs; the two kinds of rows use different codes. */
+/** The states for a timeline of sources and their URLs. Rows for sources and rows for URLs use different codes. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

@@ -34,9 +34,9 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Recording rules for the rates of oracle calls. The node creates `status="Failure"` only at the first failure, so all calls that are not
- * `Success` are bad. `rate` handles counter resets. With several nodes, only the best node counts, because one vote in time is
- * enough.
+ * Recording rules for the rates of oracle calls. A node creates the series `status="Failure"` only at the first failure, so all
+ * calls that are not `Success` are treated as bad. `rate` handles counter resets. If there are several nodes, only the best node's
+ * calls are used, because one timely vote is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -63,9 +63,9 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 ];
 
 /**
- * Recording rules that count the calls in the current UTC month. Each evaluation adds the counter's growth since the previous
- * evaluation, even across a scrape gap, or the new value after a node restart. The sums restart at zero each month. The group's
- * rules are evaluated in this order, so `seen` is the counter at the previous evaluation.
+ * Recording rules that count the calls in the current UTC month. Each evaluation adds the counter's increase since the previous
+ * evaluation, even across a scrape gap. After a node restart, the counter's new value is added. The sums restart at zero each
+ * month. The group's rules are evaluated in order, so `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
   { record: "instance:oracle_calls:all", expr: () => `sum ${NODE} (app_oracle_responses)` },
@@ -124,7 +124,10 @@ function missesLeft(allowed: number): string {
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 
-/** Conditions that have a rule on raw metrics. Causes precede their consequences, so that both end in the same evaluation. */
+/**
+ * The conditions that have a rule on raw metrics. Causes precede their consequences, so that an alert and its cause end in the same
+ * evaluation.
+ */
 const RAW_CONDITIONS: readonly Condition[] = causesFirst(CONDITIONS.filter(({ raw }) => raw !== undefined));
 
 function causesFirst(all: readonly Condition[]): readonly Condition[] {
@@ -142,10 +145,10 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * Returns PromQL that suppresses the alert during the grace period after one of its causes, or after the watchdog's own alert of
- * this name. While such an alert fires, Alertmanager mutes this alert anyway. The PromQL also suppresses the alert while the
- * watchdog reports a cause. Otherwise, the alert would briefly fire alone when that cause ends, because the watchdog's rules are
- * evaluated at other times.
+ * Returns PromQL that suppresses an alert during the grace period after one of its causes, or after the watchdog's alert of the
+ * same name. While a cause or the watchdog's alert fires, Alertmanager mutes the alert anyway. The PromQL also suppresses the alert
+ * while the watchdog reports a cause. Otherwise, the alert would fire briefly when the watchdog's cause ends, because the
+ * watchdog's rules are evaluated at other times.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -166,8 +169,8 @@ function firing(component: string, names: readonly string[]): string {
 }
 
 /**
- * Fires if several nodes lack the `validator` label, because the better of two validators would then hide the worse one. If there is
- * only one node, the label is not needed.
+ * The alert fires if several nodes lack the `validator` label. The rules would treat the nodes of two validators as one validator's
+ * nodes, and the better validator would hide the worse one. A single node does not need the label.
  */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
@@ -194,7 +197,7 @@ const LABEL_MISSING: AlertSpec = {
   },
 };
 
-/** Rules for installations without the watchdog, covering the conditions that node and sidecar metrics alone can detect. */
+/** The rules for installations without a watchdog. The rules cover the conditions that are visible in node and sidecar metrics. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
   { name: "oracle-raw.month", interval: "1m", records: MONTH_RECORDS, alerts: [] },
@@ -232,10 +235,10 @@ const NODE_LABELS = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE_LABELS}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE_LABELS}}`;
 
-/** A promtool scenario: counter series that start on 1970-01-01, and the monthly sums expected at some of the samples. */
+/** A promtool scenario with counter series that start on 1970-01-01, and with the expected monthly sums at some samples. */
 interface MonthCase {
   readonly name: string;
-  /** The time between two samples, in minutes. */
+  /** Time between two samples, in minutes. */
   readonly every: number;
   readonly series: Readonly<Record<string, string>>;
   /** The expected sums of good calls and of all calls, by the sample's index. */
@@ -281,16 +284,16 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** In the cause tests, the minute at which calls succeed again. */
+/** The minute at which calls succeed again in the cause tests. */
 const RECOVERY_MINUTE = 60;
 
-/** A series in which all calls fail for an hour, and then all calls succeed. */
+/** Series of calls that all fail for an hour and then all succeed. */
 const FAILED_HOUR = [
   { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
   { series: SUCCESS, values: `100x${RECOVERY_MINUTE * 4} 100+15x40` },
 ];
 
-/** Tests that no consequence fires once its cause has ended, although the 5-minute rates are still high. */
+/** Tests that no consequence fires after its cause has ended, although the 5-minute rates are still high. */
 const CAUSE_TESTS = [
   {
     name: "consequences end with their cause, and do not begin in the grace period",
@@ -333,8 +336,8 @@ const CAUSE_TESTS = [
 ];
 
 /**
- * promtool tests beyond those of single alerts. They test the monthly sums across month boundaries, restarts, gaps and late series,
- * and causes with their consequences.
+ * The promtool tests that do not concern a single alert. The files test monthly sums (across month boundaries, restarts, gaps and
+ * late series), and causes with their consequences.
  */
 export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
   ["oracle-causes.short.test.yaml", file("30s", CAUSE_TESTS)],

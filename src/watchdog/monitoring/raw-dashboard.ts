@@ -27,7 +27,7 @@ function callsLeft(part: "full" | "any", description: string): PanelSpec {
   );
 }
 
-/** The dashboard "Oracle: am I paid?" for installations without the watchdog. */
+/** The dashboard "Oracle: am I paid?" for installations without a watchdog. */
 export const PAID_RAW: DashboardSpec = {
   uid: DASHBOARDS.paidRaw,
   pages: [],

@@ -6,8 +6,8 @@ import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/alerts/runbook-route.ts";
 
 /**
- * The watchdog's alerts, generated from its table of conditions. The watchdog has already applied durations and hysteresis, so the
- * rules have no `for`. The alerts have the same labels as those that the watchdog pushes to Alertmanager, so that Alertmanager
+ * The alert rules for the watchdog's conditions. The rules have no `for`, because the watchdog has already applied durations and
+ * hysteresis. The alerts have the same labels as alerts that the watchdog itself pushes to Alertmanager. Alertmanager therefore
  * merges an alert that arrives from both Prometheus and the watchdog.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
@@ -27,7 +27,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     summary: `${title}.`,
     description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} Run relaywatch why for the cause with current values.`,
     impact,
-    // Cover the last few scrapes, so that a watchdog restart neither ends nor repeats the alert.
+    // Use the last 5 minutes, so that a watchdog restart neither ends nor repeats the alert.
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",
@@ -38,7 +38,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
   };
 }
 
-/** `GET /runbooks/NAME.md` serves the runbook of the alert NAME. */
+/** The route `GET /runbooks/NAME.md`, which serves the runbook of the alert NAME. */
 export const RUNBOOK_ROUTE: ApiRoute = runbookRoute(
   new Map(CONDITIONS.map((condition) => [condition.name, servedRunbook(condition)])),
 );

@@ -10,14 +10,11 @@ import { ChannelError, postAccepted, type PostJson, safeText } from "./channels/
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 
-/** The delivery loops' access to the outbox of all channels. */
+/** The operations that the delivery loops perform on the outbox. */
 export interface Outbox {
-  /** Waits until a channel has deliveries, then returns the oldest ones, all for one validator. Rejects on abort. */
+  /** Waits until a channel has deliveries, then returns the oldest deliveries, all for one validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /**
-   * Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may overtake the failing
-   * ones.
-   */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`. The returned deliveries may be sent before `failing`. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
@@ -35,8 +32,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * Outcomes of a delivery attempt. "failed" means that the delivery will be repeated, "expired" means that it is too old to be repeated, and
- * "rejected" that the receiver has repeatedly refused the content or no longer exists.
+ * The outcomes of a delivery attempt. "failed" deliveries will be repeated. "expired" deliveries are too old to be repeated.
+ * "rejected" means that the receiver has repeatedly refused the content or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -44,22 +41,22 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** An undelivered event becomes a dead letter at this age, because so late a notification is useless. */
+/** Undelivered events become dead letters at this age, because a very late notification is useless. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Content that has been refused this many times becomes a dead letter, because it will never be accepted. */
+/** Content that was refused this many times becomes a dead letter, because the receiver will never accept the content. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery is failing, new events are tried within this time of their arrival, in ms. */
+/** Maximum delay, in ms, until a new event is first sent during a pause after {@link MAX_REJECTIONS} failures. */
 const ARRIVAL_MS = 5000;
 
-/** After a failure, at most this many events of other alerts are tried until one is accepted. */
+/** Maximum number of other alerts' events to try after a failure, until the receiver accepts an event. */
 const MAX_TRIES = 5;
 
 /**
- * Delivers one channel's events in order until the signal fires. A failed delivery is repeated with backoff for one day, then
- * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
- * other channels.
+ * Delivers one channel's events in order until the signal is aborted. A failed delivery is repeated with backoff for one day, and
+ * then becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not
+ * delay other channels.
  *
  * An undeliverable event does not delay other alerts for long. After {@link MAX_REJECTIONS} failures, other alerts' events are sent
  * one by one, as long as the receiver accepts them.
@@ -84,7 +81,7 @@ export async function runDelivery(
     known: Set<string>,
     tries: number,
   ): Promise<boolean> => {
-    // A message about several alerts fails as a whole, so also try its events one by one.
+    // A message about several alerts can only fail as a whole, so also try the message's own events one by one.
     const isMixed = batch.some(({ event }) => event.key !== batch[0]?.event.key);
     let isAccepted = false;
     for (let left = tries; left > 0; ) {
@@ -98,7 +95,7 @@ export async function runDelivery(
     }
     return isAccepted;
   };
-  /** Waits until the next attempt, and sends events that arrive during the wait. */
+  /** Waits until the next attempt, and sends events that arrive in the interim. */
   const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
     const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
     for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
@@ -109,7 +106,7 @@ export async function runDelivery(
   while (!signal.aborted) {
     try {
       // Events stay in the outbox until they are delivered or become dead letters. A failure therefore delays all later events of
-      // the same alert, so that a receiver never gets "resolved" before "firing".
+      // the same alert, so that no receiver gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
       // Remove events only after the receiver has accepted them. If the process crashes before the removal, the events are repeated
@@ -131,7 +128,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // If other events are accepted, retry once without a pause, because the receiver may have recovered; else the content is the cause.
+      // If other events are accepted, retry once without a pause, because the receiver may have recovered.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);
@@ -141,7 +138,7 @@ export async function runDelivery(
   }
 }
 
-/** Returns the next events to send together, after waiting for related events. */
+/** Returns the next events to send together. Delays the first event by up to `groupWaitMs`, so that related events share a message. */
 async function nextBatch(
   { name, maxEvents }: Channel,
   groupWaitMs: number,
@@ -159,16 +156,16 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Number of failed attempts directly before this attempt. If absent, a failure of this attempt is not counted. */
+  /** Number of consecutive failed attempts before this attempt. If absent, a failure of this attempt is not counted. */
   readonly failures?: number;
 }
 
 interface Attempt {
   readonly outcome: DeliveryOutcome;
-  /** Why the delivery failed; empty if it succeeded. */
+  /** The reason why the delivery failed; empty after a success. */
   readonly reason: string;
   readonly isRejection: boolean;
-  /** How long the receiver asked to wait, in ms. */
+  /** The delay that the receiver requested before the next attempt, in ms. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -205,22 +202,22 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Don't retry, so that the notifications-lost alert reaches the operator soon through other channels.
+  // Don't retry, so that the notifications-lost alert quickly reaches the operator through other channels.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
 
 export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count"> {
-  /** Returns the firing and recently resolved alerts that people have been notified of, with their current reasons. */
+  /** Returns the firing and recently resolved alerts that have sent notifications, with their current reasons. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves once the state of any alert has changed; rejects only on abort. */
+  /** Resolves once any alert's state has changed. Rejects only on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. Each
- * push contains all alerts, so the next push replaces a lost one and no outbox is needed. Resolved alerts are pushed until they
- * leave the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal is aborted.
+ * No outbox is needed, because every push contains all alerts and replaces lost pushes. Resolved alerts are pushed until they are
+ * removed from the state.
  */
 export async function runPushes(
   channel: Channel,
@@ -257,17 +254,17 @@ async function pushOnce(
   }
 }
 
-/** A dead man's switch: a monitor that raises an alarm once it no longer receives requests. */
+/** The settings of a dead man's switch, i.e. a monitor that raises an alarm when it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** Requested instead of `url` while the watchdog is not working properly. If absent, no requests are sent during that time. */
+  /** Requested instead of `url` while the watchdog does not work properly. If absent, the watchdog then sends no requests. */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
 }
 
 export interface WorkState {
-  /** Why the watchdog is not working properly, such as "no node was read for 5 min"; undefined if it works. */
+  /** The reason why the watchdog does not work properly, such as "no node was read for 5 min"; undefined if the watchdog works. */
   readonly problem: string | undefined;
 }
 
@@ -281,9 +278,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. If the watchdog runs but does not work properly, for
- * example because it cannot read any node, the request goes to `failureUrl` or is omitted, so that the monitor raises the alarm. A
- * failed request is not repeated, because the next request follows soon.
+ * Sends a request to the monitor at every interval until the signal is aborted. If the watchdog does not work properly, for example
+ * because it cannot read any node, the request goes to `failureUrl` or is omitted. The monitor then raises the alarm. Failed
+ * requests are not repeated, because the next request follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

@@ -13,13 +13,13 @@ import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState 
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
-  /** Stores the new ids of receivers that have moved. Without this store, the ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. If absent, the new ids are lost when the process ends. */
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
-  /** Sends POST requests to receivers; by default over HTTP. */
+  /** Sends POST requests to receivers, by default over HTTP. */
   readonly post?: PostJson;
-  /** Sends the mails of e-mail channels; by default over SMTP. */
+  /** Sends the mails of e-mail channels, by default over SMTP. */
   readonly mail?: SendMail;
 }
 
@@ -28,11 +28,11 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** A channel's delivery state since the watchdog started. */
+/** The state of a channel's deliveries since the watchdog started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
-  /** When the receiver last accepted a notification or a test; undefined if it has never accepted one. */
+  /** The time when the receiver last accepted a notification or a test; undefined if nothing has been accepted. */
   readonly acceptedAtMs: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Notifier {
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates one service per channel, so that no channel delays another, and one service for the dead-man requests. */
+/** Creates a service for each channel, so that no channel delays another, and a service for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
   const { deadMan } = config;
   const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
@@ -79,7 +79,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Creates a service that tests every channel once and logs failures, so that a broken channel is noticed before the first alert. */
+/** Creates a service that tests every channel once and logs failures. Operators then notice a broken channel before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -107,15 +107,15 @@ export interface ChannelTest {
 
 interface TestOptions {
   readonly clock: Clock;
-  /** Why the test notification is sent, phrased to end a sentence. */
+  /** The reason for the test notification, phrased to end a sentence. */
   readonly reason: string;
   /** Base URLs of the links in the test notification. */
   readonly links: LinkRoots;
 }
 
 /**
- * Sends a firing and a resolved test notification to all channels in parallel, without storing or retrying them. Returns
- * delivery failures as results instead of throwing them.
+ * Sends a firing and a resolved test notification to all channels in parallel. Test notifications are neither stored nor retried.
+ * Delivery failures are returned as results instead of being thrown.
  */
 export async function testChannels(
   channels: readonly Channel[],
@@ -139,7 +139,7 @@ export async function testChannels(
   );
 }
 
-/** Creates a test's "firing" and "resolved" events. Every test has new ids, so that receivers show every test. */
+/** Creates the "firing" and "resolved" events of a test. Every test has new ids, so that receivers show every test. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {

@@ -8,7 +8,7 @@ import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./delivery.ts";
 import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** The `notify` section: channels, grouping, reminders, escalation and the dead-man requests. */
+/** The parsed `notify` section, with the channels, grouping, reminders, escalation and dead-man requests. */
 export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -16,7 +16,7 @@ export interface NotifyConfig extends NotificationOptions {
   /** If true, tests every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig | undefined;
-  /** Network settings for receivers over HTTP and SMTP; see `WatchdogConfig`. */
+  /** Network settings for HTTP and SMTP receivers; see `WatchdogConfig`. */
   readonly network?: NetworkOptions;
 }
 
@@ -154,7 +154,7 @@ export const notifySchema = z
 
 type EscalationConfig = z.output<typeof escalationSchema>;
 
-/** Adds an issue for each escalation step that names an unknown or unsuitable channel, or that comes too early. */
+/** Adds an issue for each escalation step that names an unknown or unsuitable channel, or that is not later than the previous step. */
 function refuseEscalation(
   file: { readonly channels: readonly ChannelConfig[]; readonly escalation: EscalationConfig },
   context: z.RefinementCtx,

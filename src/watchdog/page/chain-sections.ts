@@ -27,9 +27,9 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** Compares each sidecar's prices with the chain's and with the sidecars' median. Returns undefined if there is nothing to show. */
+/** Compares each sidecar's prices with the chain's prices and with the median of all sidecars. Returns undefined if nothing is compared. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
-  // A validator with a single sidecar is normal, so don't report that there is no median to compare with.
+  // A single sidecar is normal, so don't report that there is no median for a comparison.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
   if (comparisons.length + refused.length === 0) return undefined;
   const rows: readonly Row[] = [...comparisons, ...refused];
@@ -71,7 +71,7 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   }</p>`;
 }
 
-/** Tone and label for each payment state. */
+/** The tone and label for each payment state. */
 const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   equal: ["good", "as expected"],
   differs: ["warn", "differs"],
@@ -84,7 +84,7 @@ const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
 /** Maximum number of payments on the page. */
 const SHOWN = 3;
 
-/** Lists the payments for the last closed months, newest first. Returns undefined before the first search. */
+/** Lists the payments for the last closed months, newest first. Returns undefined before the first payment search. */
 function paymentSection(payments: readonly Payment[]): Html | undefined {
   if (payments.length === 0) return undefined;
   const items = payments
@@ -158,8 +158,8 @@ function jailFact({ state }: Standing["jail"]): Fact {
 }
 
 /**
- * Formats the upper bound of the blocks until jail. The exact number is unknown: a miss that replaces an old miss in the window
- * adds nothing, and the chain does not report which blocks were missed.
+ * Formats the upper bound of the number of blocks until jail. The exact number is unknown, because the chain does not report which
+ * blocks were missed. A miss that replaces an old miss in the window adds nothing.
  */
 function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;

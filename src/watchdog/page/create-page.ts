@@ -45,7 +45,7 @@ export interface PageDeps extends PlotsDeps {
 }
 
 export interface PageSettings {
-  /** Time from the end of one poll to the start of the next. */
+  /** Time between the end of a poll and the start of the next poll. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
   readonly maintenance: readonly MaintenanceWindow[];
@@ -97,7 +97,7 @@ export interface WatchdogPageInput
   extends Freshness,
     Pick<AlertingState, "silences" | "history">,
     Pick<AlertContext, "runbooks" | "escalation"> {
-  /** Each validator's status; never empty. */
+  /** The status of each validator. The list is never empty. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts, or undefined before the first reading. */
   readonly ledgerOf: PlotsDeps["ledger"];
@@ -110,7 +110,7 @@ export interface WatchdogPageInput
   readonly reloads?: ReloadStatus | undefined;
 }
 
-/** The pages that exist once per validator, with paths relative to the validator's path. */
+/** The pages that every validator has, with paths relative to the validator's path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -146,13 +146,13 @@ const VALIDATOR_PAGES: readonly {
   },
 ];
 
-/** A page as the navigation needs it. Pages without a name are not listed. */
+/** A page in the navigation. Pages without a name are not listed. */
 type NavPage = Pick<LivePage, "path" | "name">;
 
 /**
- * Creates the watchdog's pages. With one validator, the first page shows that validator. With several validators, the first page
- * is a table, and each validator has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header
- * shows. Text from other hosts is escaped. `others` contains additional pages for the navigation.
+ * Creates the watchdog's pages. If there is only one validator, the first page shows this validator. If there are several, the
+ * first page is a table, and each validator has a page at `/validators/NAME`. All numbers on a page come from the poll whose time
+ * is in the header. Text from other hosts is escaped. `others` contains additional pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -211,13 +211,13 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Returns a title prefix with the number of firing alerts of all validators, so that every browser tab shows problems. */
+/** Returns a title prefix with the number of firing alerts for all validators, which makes problems visible in every browser tab. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** Returns the navigation links. If the page shows one validator (`shown`), they include the pages of that validator. */
+/** Returns the navigation links. If `shown` is given, the links include the pages of this validator. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -254,7 +254,7 @@ function fleetPage(input: WatchdogPageInput): PageContent {
   const { tone, headline } = fleetPayStatus(all);
   return {
     title: `${countedTitle(input)}${headline} – oracle watchdog`,
-    // The oldest poll determines the page's age.
+    // The page is as old as the oldest poll.
     asOfMs: Math.min(...input.statuses.map(timeOf)),
     json: "/api/status",
     sections: [
@@ -264,7 +264,7 @@ function fleetPage(input: WatchdogPageInput): PageContent {
   };
 }
 
-/** Shows pay, remaining allowance, alerts, the last 24 hours and the month on one screen. */
+/** Renders pay, remaining allowance, alerts, the last 24 hours and the month on one screen. */
 function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   const { current } = status;
@@ -319,7 +319,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** Lists problems other than the pay of the validators in `shown`, such as failed channels, one line each with a link to details. */
+/** Lists problems that do not concern pay, such as failed channels. Each problem has one line. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

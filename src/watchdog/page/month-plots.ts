@@ -23,16 +23,16 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 /**
- * An hour's state. The rate of a "good" hour is at or above the full-reward boundary, of a "weak" hour between the boundaries, and
- * of a "bad" hour below both. "unknown": most results are unknown. "estimated": a good hour, most of whose blocks were made before
- * the first reading. "none": no blocks.
+ * The state of an hour. A "good" hour's rate is at or above the full-reward boundary. A "weak" hour's rate is between the
+ * boundaries. A "bad" hour's rate is below both boundaries. Most results of an "unknown" hour are unknown. An "estimated" hour is
+ * good, but most of its blocks were made before the first reading. "none" means that there are no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** The states of the day's 24 hours; empty if only daily counts are stored. */
+  /** The states of the day's 24 hours. Empty if only daily counts are stored. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
@@ -60,7 +60,7 @@ export function stripOf(
   });
 }
 
-/** Omits the days before the first block, because a watchdog that started during the month has no data for these days. */
+/** Omits the days before the first block. A watchdog that was started during the month has no data for these days. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
@@ -72,7 +72,7 @@ export interface HourRange {
   readonly toMs: number;
 }
 
-/** Returns the state of an hour or another short period. */
+/** Returns the state of an hour or another period. */
 export function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
   if (rollup === undefined) return "none";
   const { counts, estimated } = rollup;
@@ -90,12 +90,12 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Returns the height of a day's row, which shrinks as days are added so that a whole month fits on one screen. */
+/** Returns the height of a day's row. Rows are lower in plots with many days, so that a whole month fits on one screen. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
-/** Each state's style and bar height, from 0 to 1. States differ in shape, not just in colour. */
+/** The style of each state and the height of its bars, from 0 to 1. The states differ in shape and not only in colour. */
 export const BARS = {
   good: ["good", 0.4],
   weak: ["weak", 0.7],
@@ -108,12 +108,12 @@ type Drawn = keyof typeof BARS;
 
 const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies readonly Drawn[];
 
-/** By state, the SVG path that draws all bars in that state. */
+/** For each state, the SVG path that draws all bars in the state. */
 export type BarPaths = Readonly<Record<Drawn, string>>;
 
 export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
 
-/** Returns the path of one bar. `full` is the height of the tallest state. */
+/** Returns the SVG path of one bar. `full` is the height of the tallest bar. */
 export function barPath(
   state: Drawn,
   { x, base, width, full }: Readonly<Record<"x" | "base" | "width" | "full", number>>,
@@ -122,7 +122,7 @@ export function barPath(
   return `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
 }
 
-/** Draws the bars of consecutive parts, with one path per state. */
+/** Draws the bars of consecutive parts of a plot, with one SVG path per state. */
 export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   return DRAWN.map((state) => {
     const path = parts.map((paths) => paths[state]).join("");
@@ -133,7 +133,7 @@ export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   });
 }
 
-/** Some days of a month as drawn bars and labels, with their totals. */
+/** The rendered bars, labels and totals of some days in a month. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -142,7 +142,7 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders some days of a month. The whole plot has `shown` rows, and its first row is the day that starts at `firstMs`. */
+/** Renders some days of a month. The whole plot has `shown` rows, and the first row is the day that starts at `firstMs`. */
 export function stripPart(
   days: readonly StripDay[],
   { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
@@ -178,7 +178,7 @@ ${drawBars(parts.map(({ paths }) => paths))}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-/** Legend for the bars, shown below the plots. */
+/** The legend below the plots. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -207,8 +207,8 @@ function stripSummary(parts: readonly StripPart[]): string {
 const MAX_INCIDENTS = 40;
 
 /**
- * Renders the month's incidents, newest first. `placeless` is the number of bad blocks from before the first reading, whose hours
- * are unknown.
+ * Renders the month's incidents, newest first. `placeless` is the number of bad blocks before the first reading, whose hours are
+ * unknown.
  */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text =
@@ -244,13 +244,13 @@ function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
 }
 
-/** A point on the month's rate curve: a time, and the rate of all blocks in the month up to that time. */
+/** A point on the month's rate curve. `ratio` is the success rate of all blocks in the month up to `atMs`. */
 interface RatePoint {
   readonly atMs: number;
   readonly ratio: number;
 }
 
-/** Returns the month's rate at the end of each day, and now. */
+/** Returns the month's rate at the end of each day and at `nowMs`. */
 export function ratePoints(
   ledger: LedgerView,
   { month, rate }: Assessment,
@@ -263,7 +263,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // Use the month's count for the last point, because sums of daily counts may miss blocks.
+  // Use the month's count for the last point, because sums of daily counts may lack blocks.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 
@@ -272,13 +272,13 @@ const PLOT_HEIGHT = 190;
 const RIGHT = PLOT_WIDTH - 46;
 const TOP = 8;
 const BASE = PLOT_HEIGHT - 20;
-/** Minimum range of the rate axis, so that tiny changes don't appear as cliffs. */
+/** Minimum range of the rate axis, which prevents tiny changes from appearing as cliffs. */
 const LEAST_RANGE = 0.02;
 
-/** Width of the label "end of month", plus half the width of the label "now" next to it. */
+/** The width of the label "end of month", plus half the width of the adjacent label "now". */
 const END_LABEL = 100;
 
-/** Draws the month's rate, the boundaries, and the forecast with its band. */
+/** Draws the month's rate, the boundaries, and the forecast with its 80 % band. */
 export function forecastPlot(assessment: Assessment, points: readonly RatePoint[], nowMs: number): Html {
   const { month, policy } = assessment;
   const forecast = foundedForecast(assessment);

@@ -13,7 +13,7 @@ import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts"
 import { TIER_NAMES } from "./month-plots.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow } from "./pay-status.ts";
 
-/** Renders the four most important facts: rate, allowance left, pay, and the next risk to the pay, as of `nowMs`. */
+/** Renders the rate, the remaining allowance, the pay, and the next risk to the pay, as of `nowMs`. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
@@ -32,7 +32,7 @@ function rateFact(status: WatchdogStatus): Fact {
   return { name, value, detail: `${TIER_NAMES[tier]}; ${blocks}`, tone: tierTone(tier) };
 }
 
-/** Shows how many more blocks may be bad before the next part of the pay is lost. */
+/** Returns how many more blocks may be bad before full pay or all pay is lost. */
 function allowanceFact({ assessment }: WatchdogStatus): Fact {
   const name = "Allowance left";
   const all = assessment?.headroom ?? [];
@@ -80,7 +80,7 @@ function payFact({ assessment }: WatchdogStatus): Fact {
 /** An event that may cost pay, jail the validator, or rotate it out. */
 interface Risk {
   readonly what: string;
-  /** Time until the event, in ms; 0 means now. */
+  /** The time until the event, in ms, where 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }
@@ -131,8 +131,8 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
 }
 
 /**
- * Returns when a boundary will be lost: at the last hours' loss rate if it exceeds the allowance, otherwise at the lasting loss
- * rate.
+ * Returns the time until a boundary is lost. If the last hours' loss rate exceeds the allowance, the rate is assumed to continue.
+ * Otherwise, the lasting loss rate is used.
  */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
@@ -149,7 +149,7 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Returns a tier's tone. The full tier is not green, because its value stays on the page even if no node can be read any more. */
+/** Returns a tier's tone. The full tier is not green, because the value stays on the page even if no node can be read any more. */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
@@ -210,7 +210,7 @@ function boundsText(assessment: Assessment | undefined): string | undefined {
   return `with unknown blocks: ${formatPercent(bounds.low)} % to ${formatPercent(bounds.high)} %`;
 }
 
-/** Shows how far away each boundary is, in blocks and in time. */
+/** Renders the remaining allowance for each boundary, in blocks and in time. */
 export function headroomSection({ assessment }: WatchdogStatus): Html {
   if (assessment === undefined || assessment.headroom.length === 0)
     return html`<h2>Allowance</h2><p>Not known yet: it needs a counted block and the time between blocks.</p>`;
@@ -239,7 +239,7 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
   return html`<h2>Allowance</h2>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
 }
 
-/** Shows how the month ends if the rest of the month is like the last hours, the last days, or the month so far. */
+/** Renders how the month ends if the rest of the month is like the last hours, the last days, or the month so far. */
 function regimeTable(assessment: Assessment): Html | undefined {
   const forecast = foundedForecast(assessment);
   if (forecast === undefined) return undefined;
@@ -269,7 +269,7 @@ function neededText(rate: number): string {
   return rate <= 0 ? "nothing" : `${(Math.ceil(rate * 10_000) / 100).toFixed(2)} %`;
 }
 
-/** Lists all months, newest first. */
+/** Renders a table of all months, newest first. */
 export function monthSection(months: readonly MonthStatus[]): Html {
   const columns: readonly Column<MonthStatus>[] = [
     { name: "month (UTC)", cell: ({ month }) => month },
@@ -295,7 +295,7 @@ export function monthSection(months: readonly MonthStatus[]): Html {
   return html`<h2>Months</h2>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** Formats an amount with at most six digits, and with the exact value as a tooltip. */
+/** Formats an amount with at most six digits and with the exact value as a tooltip. */
 function money(cents: bigint, { currency }: Assessment["policy"]): Html {
   const exact = formatCents(cents, currency, "\u202f");
   const short = formatShort(cents, { name: currency ?? "", exponent: 2 }, "\u202f").trimEnd();

@@ -20,27 +20,27 @@ import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 
-/** Possible states of a validator's pay this month, most serious first. */
+/** The possible states of a validator's pay this month, most serious first. */
 const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** Labels for boundary states, which tell whether the pay above the boundary can still be lost. */
+/** Labels for the states of a boundary. A label states whether the pay above the boundary can still be lost. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
 type PayState = (typeof PAY_STATES)[number];
 
-/** Summarizes a validator's pay in one sentence, without times. */
+/** A summary of a validator's pay in one sentence, without times. */
 export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The headline shortened to a few words, for tables. */
+  /** A shorter form of the headline for tables, with a few words. */
   readonly short: string;
 }
 
 /**
- * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted. If
- * very few blocks have been counted this month, the status is based on the rate of recent days or hours. If that rate is unknown,
- * the status is "too early to say", unless a boundary is lost or an alert is firing.
+ * Returns a validator's pay status. The status is never good if the last poll is old, no node could be read, or nothing was
+ * counted. If very few blocks have been counted this month, the status is based on the rate of recent days or hours. If the recent
+ * rate is also unknown, the status is "too early to say", unless a boundary is lost or an alert is firing.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status.assessment, "none") === "lost")
@@ -58,7 +58,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
-  // Show the cause, which is more informative than the rate. The page shows the rate below the headline.
+  // Show the cause, which is more informative than the rate. The rate is shown below the headline.
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
@@ -69,7 +69,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   return paidStatus(status, tier, worst);
 }
 
-/** Returns the status of a validator without known losses. `tier` is undefined if the month is too young to tell. */
+/** Returns the status of a validator without known losses. `tier` is undefined if the month has too few blocks. */
 function paidStatus(
   status: WatchdogStatus,
   tier: Tier | undefined,
@@ -88,7 +88,7 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const pending = status.alerts.find(
-    // Ignore an alert in its grace period, because it is probably the aftermath of a cause that has ended.
+    // Ignore alerts in a grace period, because such alerts are probably the aftermath of a cause that has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
@@ -109,7 +109,7 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** Names the rate behind {@link tierAtEnd}, for example "its current rate" or "the rate of recent days". */
+/** Names the rate on which {@link tierAtEnd} is based, for example "its current rate" or "the rate of recent days". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return tierAtEnd(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
@@ -136,12 +136,12 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
 
-/** Returns the tier under the current policy or, before the first poll, under the specification. */
+/** Returns the tier under the current policy. Before the first poll, the tier under the specification is returned. */
 export function tierNow(status: WatchdogStatus): Tier | undefined {
   return (status.assessment ?? status.current).tier;
 }
 
-/** Returns the tier in which the month is expected to end. */
+/** Returns the tier that is expected at the end of the month. */
 function tierAtEnd({ assessment, current }: WatchdogStatus): Tier | undefined {
   return assessment === undefined ? current.tier : expectedTier(assessment);
 }
@@ -164,7 +164,7 @@ export interface ValidatorEntry {
   readonly pay: PayStatus;
 }
 
-/** Summarizes all validators in one sentence. */
+/** Summarizes the pay of all validators in one sentence. */
 export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || worst.pay.kind === "paid")
@@ -181,7 +181,7 @@ export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-/** Creates one row per validator for the overviews. */
+/** Creates the overview row of each validator. */
 export function validatorParts(
   all: readonly ValidatorEntry[],
   ledgerOf: (validator: string) => LedgerView | undefined,
@@ -198,7 +198,7 @@ export function validatorParts(
   }));
 }
 
-/** Lists all validators in one table, most serious first. */
+/** Renders a table of all validators, most serious state first. */
 export function fleetTable(
   all: readonly ValidatorEntry[],
   ledgerOf: (validator: string) => LedgerView | undefined,
@@ -262,7 +262,7 @@ function outageCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary
 
 const TREND_HOURS = 24;
 
-/** Shows a validator's last 24 hours with one bar per hour. */
+/** Returns the trend of a validator's last 24 hours, with one bar per hour. */
 function lastDayTrend(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,

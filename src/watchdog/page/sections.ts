@@ -17,7 +17,7 @@ import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 
-/** Lists the sources read by the last poll, with their ages as of that poll. */
+/** Lists the sources of the last poll, with their ages at the time of the poll. */
 export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
@@ -43,7 +43,7 @@ ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
 
-/** Names of modules that a chain may lack. */
+/** The names of the modules that a chain may lack. */
 const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-prices": "price module",
   "chain-revenue": "revenue module",
@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** Describes which of a source's URLs is in use and which ones have failed. */
+/** Describes which of a source's URLs is in use and which URLs have failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Shows the channels, and the notifications that were never delivered. `pending` counts pending notifications by channel. */
+/** Renders the channels and the notifications that were never delivered. `pending` is the number of pending notifications by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],
@@ -147,13 +147,13 @@ export interface AlertContext {
   readonly runbooks: string;
   /** Returns a firing alert's cost so far, or undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
-  /** Steps for notifying more people of unacknowledged alerts. If absent, nothing is escalated. */
+  /** The steps for notifying more people of unacknowledged alerts. If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
 }
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** Maximum number of visible lines. Further alerts are collapsed. */
+/** Maximum number of lines that are visible without expanding the list. */
 const MAX_LINES = 8;
 
 /** Lists firing, pending and recently resolved alerts. Each line expands to the alert's meaning, cost and action. */
@@ -195,7 +195,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertCont
 `;
 }
 
-/** Lists the alerts caused by another alert in small print. Each alert has an anchor and a link to its runbook. */
+/** Lists the consequences of an alert in small print. Each consequence has an anchor and a link to its runbook. */
 function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
@@ -205,7 +205,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** States who has acknowledged a firing alert or, if nobody has, when the alert escalates. */
+/** States who has acknowledged a firing alert. If nobody has, states when the alert escalates. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -34,16 +34,15 @@ const SLOT_MS = 15 * MINUTE_MS;
 const SLOTS = DAY_MS / SLOT_MS;
 
 export interface LastDay {
-  /** Start of the first quarter-hour. */
   readonly fromMs: number;
-  /** State of each quarter-hour, oldest first. */
+  /** The state of each quarter-hour, oldest first. */
   readonly slots: readonly HourState[];
   readonly counts: BlockCounts;
 }
 
 /**
- * Groups the last 24 hours into quarter-hours. Minutes are stored for only 12 hours, so an older quarter-hour takes the state of
- * its hour, unless the stored minutes already contain all of that hour's blocks.
+ * Groups the last 24 hours into quarter-hours. Minutes are stored for only 12 hours, so an older quarter-hour has the state of its
+ * hour. The hour is not used if the stored minutes already contain all of its blocks.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -102,10 +101,9 @@ ${hourLabels(fromMs)}
 </svg></figure>`;
 }
 
-/** Width of the label "18:00", plus its distance from the tick. */
+/** The width of the label "18:00", plus the label's distance from the tick. */
 const LABEL_WIDTH = 40;
 
-/** Labels every sixth hour of the day. */
 function hourLabels(fromMs: number): readonly Html[] {
   const every = 6 * HOUR_MS;
   const firstMs = Math.ceil(fromMs / every) * every;
@@ -136,16 +134,16 @@ export interface PlotsDeps {
   readonly clock: Clock;
   /** Returns a validator's counts from memory, or undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk fails. */
+  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk is failing. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
 export interface ValidatorPlots {
   readonly lastDay: Html;
-  /** Plot of the month up to now, hour by hour. */
+  /** The plot of the month up to now, by hour. */
   readonly month: Html;
-  /** Plot of the month's forecast; undefined before the first poll. */
+  /** The plot of the month's forecast; undefined before the first poll. */
   readonly forecast: Html | undefined;
   readonly incidents: Html;
 }
@@ -161,8 +159,8 @@ interface MonthPart {
 type PlotSource = ReturnType<typeof incidentSourceOf>;
 
 /**
- * Creates a function that renders a validator's plots, or that returns undefined before the first reading. Past days account for
- * most of the work and all disk reads, so they are rendered again only if their counts, their alerts or the policy have changed.
+ * Creates a function that renders a validator's plots, or returns undefined before the first reading. Rendering past days is slow
+ * and requires disk reads. Past days are therefore only rendered again if their counts, their alerts or the policy have changed.
  */
 export function createPlots({
   clock,
@@ -182,7 +180,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // Fall back to the state in memory, because operators need the page most when something fails, such as the disk.
+      // Fall back to the state in memory, because operators need the page most during a failure, for example of the disk.
       return monthPart(source, range, endMs);
     }
   };
@@ -213,8 +211,8 @@ export function createPlots({
 }
 
 /**
- * Draws a part of a month whose plot ends at `endMs`. Without `firstMs`, this is the first part: the plot starts at the first day
- * with a block or, if no day has one, at the end of the range.
+ * Renders a part of a month's plot that ends at `endMs`. If `firstMs` is absent, the plot starts at the first day with a block. If
+ * no day has a block, the plot starts at the end of the range.
  */
 function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?: number): MonthPart {
   const { ledger, policy } = source;
@@ -229,7 +227,7 @@ function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?
   };
 }
 
-/** Returns a key that changes whenever past days must be rendered again. */
+/** Returns a cache key that changes whenever past days must be rendered again. */
 function keyOf({ ledger, policy, alerts }: PlotSource, range: HourRange): string {
   const { fromMs, toMs } = range;
   const days = ledger.days(fromMs, toMs).map(({ startMs, counts }) => ({ startMs, counts }));

@@ -7,7 +7,7 @@ import { clip } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
-/** Connection settings and limits for an HTTP API that is compatible with Prometheus. */
+/** The connection settings and limits for a Prometheus-compatible HTTP API. */
 export interface PrometheusConnection {
   /** Base URL of the API, without the path `/api/v1`. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface PrometheusConnection {
   readonly tenant?: string;
   /** Time limit for one query, including the body. */
   readonly deadlineMs: number;
-  /** Limits for one response: its size in bytes, and its numbers of series and samples. */
+  /** Limits for the size of one response in bytes, and for its numbers of series and samples. */
   readonly maxResponseBytes: number;
   readonly maxSeries: number;
   readonly maxPoints: number;
@@ -43,17 +43,17 @@ interface Point {
   readonly value: number;
 }
 
-/** The time range of the samples: (atMs − rangeMs, atMs]. */
+/** The time range (atMs − rangeMs, atMs] of the samples. */
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** The fraction of the series and sample limits that this query may use, up to 1 (the default). */
+  /** The fraction of the series and sample limits that the query may use. The default and maximum is 1. */
   readonly share?: number;
 }
 
 /**
- * Reads the stored samples of all series selected by a PromQL selector such as `up{job="node"}`. Rejects with {@link
- * SourceError}, `DeadlineError`, or the signal's reason. No error contains the URL or a secret.
+ * Reads the stored samples of all series selected by a PromQL selector such as `up{job="node"}`. Rejects with {@link SourceError},
+ * `DeadlineError`, or the signal's reason. Error messages contain neither the URL nor a secret.
  */
 export type ReadSamples = (
   selector: string,
@@ -62,8 +62,9 @@ export type ReadSamples = (
 ) => Promise<readonly Series[]>;
 
 /**
- * Creates a reader of samples from Prometheus over HTTP. The reader sends a range selector as an instant query, which returns stored
- * samples with their own times. `query_range` would instead repeat a sample at each step for up to 5 minutes, without the sample's time.
+ * Creates a reader of samples from Prometheus over HTTP. The reader sends a range selector as an instant query, which returns the
+ * stored samples with their own times. `query_range` would repeat a sample at each step for up to 5 minutes, without the sample's
+ * time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -97,22 +98,22 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** An empty response for the `prometheus-query` library, because this module parses the samples itself as they arrive. */
+/** An empty response for the `prometheus-query` library. This module itself parses the samples as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
- * Creates a driver that uses the `prometheus-query` library only to build requests, and sends them with `send`. The library itself would
- * read the whole body without a limit or a signal, and drop the warnings that mark a result as incomplete.
+ * Creates a driver that only uses the `prometheus-query` library to build requests. `send` sends the requests, because the library
+ * would read the whole body without a limit or a signal. The library would also drop warnings that mark a result as incomplete.
  */
 async function createDriver(
   { url }: PrometheusConnection,
   send: (url: string, form: string) => Promise<void>,
 ): Promise<PrometheusDriver> {
-  // Load the library only if a Prometheus API is configured, because the library is large.
+  // Import the library on demand, because it is large and only needed if a Prometheus API is configured.
   const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url.replace(/\/$/, ""),
-    // Use POST, because a list of many validators is too long for a URL.
+    // Use POST, because a selector for many validators is too long for a URL.
     preferPost: true,
     requestInterceptor: {
       onFulfilled: (config) => ({
@@ -142,26 +143,24 @@ function authorization(credentials: PrometheusCredentials): string {
 
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
-/** The brackets that are open where a series starts in `{"data":{"result":[{…}]}}`, and where a sample starts in its `"values":[[…]]`. */
+/** The open brackets at the start of a series in `{"data":{"result":[{…}]}}`, and at the start of a sample in `"values":[[…]]`. */
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
-/** Maximum nesting depth of brackets in a JSON response. The API uses 6 levels, plus a few more in its statistics. */
+/** Maximum nesting depth of brackets in a JSON response. The API uses 6 levels, and a few more in its statistics. */
 const MAX_DEPTH = 16;
 
-/**
- * Maximum number of characters buffered before parsing, separately for a sample, a series without its samples, and everything else.
- */
+/** Maximum number of unparsed characters to buffer, in addition to {@link MAX_PLACE} characters for each parsed series and sample. */
 const MAX_TEXT = 65_536;
 
-/** Maximum number of characters that remain of each parsed series or sample, namely "0," and white space. */
+/** Maximum number of characters that replace a parsed series or sample, which are "0," and white space. */
 const MAX_PLACE = 4;
 
-/** Maximum average number of labels per series. A label uses about 100 bytes of memory. */
+/** Maximum average number of labels per series. Each label needs about 100 bytes of memory. */
 const MAX_LABELS = 20;
 
 /**
- * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that only the
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed as soon as its text is complete. Only the
  * returned data and a few chunks are in memory. Throws {@link SourceError} if the response is invalid or exceeds a limit.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
@@ -171,7 +170,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /** The unparsed text of the response, of a series in it, and of a sample in the series. A parsed sample or series is replaced with 0. */
+  /** The unparsed texts of the response, the current series and the current sample. A parsed sample or series is replaced with 0. */
   const texts = [""];
   let open = "";
   let isInString = false;
@@ -257,7 +256,7 @@ function toPoint(value: unknown): Point {
   return { atMs: Math.round(seconds * 1000), value: Number(text) };
 }
 
-/** Converts a series' JSON, and adds the samples (`points`) that were parsed before. */
+/** Converts a series from JSON, and adds the samples (`points`) that were parsed before. */
 function toSeries(value: unknown, points: readonly Point[]): Series {
   const { metric, values } = isRecord(value) ? value : {};
   if (!isRecord(metric) || !Array.isArray(values) || values.length !== points.length) throw notSeries();
@@ -272,8 +271,8 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks that a response is complete; `reply` is the response without its series. Throws if the response has warnings or if VictoriaMetrics
- * marks it as partial, because missing series would be treated as zero.
+ * Checks that a response is complete. `reply` is the response without its series. Throws if the response has warnings or is marked
+ * as partial by VictoriaMetrics, because missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
@@ -290,13 +289,13 @@ function requireComplete(reply: unknown): void {
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** Maximum number of chunks (64 kB or less) read from the body of an error response. */
+/** Maximum number of chunks (of at most 64 kB) read from the body of an error response. */
 const MAX_ERROR_CHUNKS = 8;
 
-/** Maximum length of Prometheus's own message in an error. */
+/** Maximum length of the quoted Prometheus message in an error. */
 const MAX_REASON = 200;
 
-/** Creates an error from a failed request's HTTP status and Prometheus's own message. */
+/** Creates an error from a failed request's HTTP status and from the Prometheus message in the body. */
 async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
@@ -306,7 +305,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts any error to one whose text contains neither the API's address nor its credentials. */
+/** Converts an error to an error whose message contains neither the API's address nor its credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

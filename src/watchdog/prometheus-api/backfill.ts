@@ -26,27 +26,27 @@ interface BackfillerOptions extends BackfillOptions {
   readonly counting: LedgerOptions;
 }
 
-/** Limits on one poll's backfill, because the poll must end regardless of the gap's length. */
+/** Limits on the backfill during one poll, because the poll must end regardless of the gap's length. */
 const PIECES_PER_POLL = 24;
 const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** The series of failed queries since the last successful query. */
+/** The state of a series of failed queries since the last successful query. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. The ledger's checkpoint stores its progress, except how far it has searched without finding samples. */
+/** Creates a backfiller. The ledger's checkpoint stores the backfiller's progress, except for the searched time without samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
   let searchedToMs = 0;
   let lengthMs = LONGEST_PIECE_MS;
   let failing: Failing | undefined;
-  /** Gaps that start before this time are no longer filled. */
+  /** Gaps that start before this time are abandoned. */
   let abandonedMs = 0;
   const end = () => {
     searchedToMs = 0;
@@ -134,15 +134,15 @@ export interface StoredReading {
 
 interface FillOptions extends LedgerOptions {
   readonly validator: string;
-  /** The first block of the month in which the gap ends, if the chain reports it. */
+  /** The first block of the month in which the gap ends. Absent if the chain does not report this block. */
   readonly edge?: MonthEdge | undefined;
-  /** The state of the clock at the poll that found the gap; if absent, the clock is trusted. */
+  /** The state of the clock at the poll that found the gap. If absent, the clock is trusted. */
   readonly clock?: Observation["clock"] | undefined;
 }
 
 /**
- * Counts stored readings by the same rules as scraped readings, marks their blocks as backfilled, and records the filled period as
- * an event. Readings that are not newer than the last counted reading are ignored.
+ * Counts stored readings by the same rules as scraped readings. Marks the blocks as backfilled, and records the filled period as an
+ * event. Readings that are not newer than the last counted reading are ignored.
  */
 export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
@@ -155,7 +155,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   for (const reading of sorted) {
     const atMs = timeOf(reading);
     latest.set(reading.node, reading);
-    // Prometheus scrapes nodes at different times, so count only once every node read at the start has a scrape.
+    // Prometheus scrapes nodes at different times, so only start counting when every node in `atStart` has a scrape.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = observationOf(atMs, shown, options);
@@ -164,7 +164,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   return withEvent(filled, ledger);
 }
 
-/** A node without a reading for this long no longer delays the other nodes. */
+/** Maximum time between the readings of different nodes that are counted together. */
 const RECENT_MS = 60_000;
 
 function timeOf({ reading: { sampledAtMs = 0 } }: StoredReading): number {
@@ -189,7 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns chain data for the reconstructed observation. If the month's first block is unknown, months are split by sample times. */
+/** Returns the chain data for a reconstructed observation. If the month's first block is unknown, months are split by sample times. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],
@@ -220,7 +220,7 @@ export interface BackfillOptions {
   readonly afterMs: number;
   /** Maximum age of the samples to read, relative to the newest reading. */
   readonly longestMs: number;
-  /** If queries fail for this long, the gap is counted from the nodes' counters instead. */
+  /** If queries fail for this long, the gap is instead counted from the nodes' counters. */
   readonly giveUpMs: number;
 }
 
@@ -231,9 +231,9 @@ interface Gap {
 }
 
 /**
- * Returns the gap between the last counted reading and a poll's readings; undefined if they are close together, if nothing could be
- * read, or before the first reading. Because a gap starts where the ledger ends, its month is never finalized and no part is filled
- * twice.
+ * Returns the gap between the last counted reading and a poll's readings. Returns undefined if the readings are close together, if
+ * nothing could be read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized and no
+ * part is filled twice.
  */
 export function planGap(
   ledger: Ledger | undefined,
@@ -246,27 +246,24 @@ export function planGap(
   );
   if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  // After an interrupted backfill, the rest of a gap may be shorter than `afterMs` but is filled too.
+  // Also fill the rest of a gap after an interrupted backfill, even if the rest is shorter than `afterMs`.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
   if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
-/** Maximum length of the part of a gap that one query reads. */
+/** Maximum length of a gap's part that one query reads. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** Length of the shortest part of a gap that is tried if responses for longer parts are too large. */
+/** Minimum length of the parts into which a gap is split if responses are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns a gap's next part, at most `lengthMs` long and within one month. One query reads the samples of this part, in (fromMs, toMs]. */
+/** Returns a gap's next part, which is at most `lengthMs` long and within one month. A query reads the part's samples in (fromMs, toMs]. */
 export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/**
- * Returns a shorter length for the next parts, after a part's response was too large; undefined if the part already had the
- * shortest length.
- */
+/** Returns the length for the next parts after a response was too large. Returns undefined if the part already had the minimum length. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

@@ -6,11 +6,11 @@ import type { BackfillOptions } from "./backfill.ts";
 
 export interface PrometheusConfig {
   readonly connection: PrometheusConnection;
-  /** Maximum age of a target's newest sample, in ms; with only older samples, the target is treated as unreadable. */
+  /** Maximum age of a target's newest sample, in ms. If all samples are older, the target is treated as unreadable. */
   readonly staleMs: number;
 }
 
-/** Schema of labels with their values, which select series by equality. */
+/** Schema of the labels and values that select series by equality. */
 export function labelsField() {
   const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
     error: issueText("is not a label name", 'letters, digits and "_"'),
@@ -24,7 +24,7 @@ export function labelsField() {
   );
 }
 
-/** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
+/** Schema of the `prometheus` section, which configures the connection for `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
     url: httpUrlField()
@@ -112,7 +112,7 @@ export const backfill = z.strictObject({
 
 type Section = z.output<typeof prometheus>;
 
-/** Converts the `prometheus` section to settings for reading from its API. */
+/** Converts the `prometheus` section to the settings for reading from the API. */
 export function toPrometheusConfig(
   given: Section,
   network: Pick<PrometheusConnection, "network">,

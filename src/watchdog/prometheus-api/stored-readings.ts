@@ -24,7 +24,7 @@ interface FleetOptions {
   readonly staleMs: number;
 }
 
-/** Creates the reader for all validators whose metrics come from Prometheus. */
+/** Creates a reader for all validators whose metrics come from Prometheus. */
 export function createFleet(
   { validators, intervalMs, staleMs }: FleetOptions,
   deps: SharedQueryDeps,
@@ -35,9 +35,9 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // Read two scrapes of the sidecar, because only their difference shows which prices are being updated.
+      // Read two scrapes of the sidecar, because only the difference between two scrapes shows which prices are being updated.
       rangeMs: 2 * staleMs,
-      // Polls of all validators start within one interval and share a result, but the next interval's polls need a new one.
+      // The polls of all validators start within one interval and share a result. The next interval's polls need a new result.
       shareMs: intervalMs / 2,
     };
     return createSharedQuery(options, deps);
@@ -91,7 +91,7 @@ function toStoredReading(
 
 const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
 
-/** Reads the pages of one node that Prometheus stored during a given time, oldest first. */
+/** Returns a node's readings from the scrapes that Prometheus stored in (fromMs, toMs], oldest first. */
 export type StoredHistory = (
   labels: Labels,
   time: { readonly fromMs: number; readonly toMs: number },
@@ -99,7 +99,7 @@ export type StoredHistory = (
   signal: AbortSignal,
 ) => Promise<readonly NodeReading[]>;
 
-/** Creates a reader of past scrapes that omits pages with an out-of-range value. */
+/** Creates a reader of past scrapes, which omits invalid scrapes. */
 export function createStoredHistory(read: ReadSamples): StoredHistory {
   return async (labels, { fromMs, toMs }, options, signal) => {
     const range = { atMs: toMs, rangeMs: toMs - fromMs };
@@ -120,7 +120,7 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
   };
 }
 
-/** Reads one validator's vote extensions from one node. The node exports one series per validator, pair and result. */
+/** Reads the results of one validator's vote extensions from one node, which exports one series per validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -131,13 +131,13 @@ async function readReports(
   const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
   if (only === undefined) return [];
-  // Targets are identified by `up`, which this query doesn't read, so add an `up` series with the labels from the previous query.
+  // `findTarget` needs an `up` series, which this query doesn't read. Add an `up` series with the labels from the previous query.
   const known = { name: "up", labels: own, points: [] };
   const series = [known, ...(await query(only.selector))];
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
 }
 
-/** Throws if the latest stored scrape is too old, or if a scrape has failed since. */
+/** Throws {@link SourceError} if the latest stored scrape is too old, or if a later scrape has failed. */
 function requireFresh(
   target: StoredTarget | undefined,
   of: Selected & { readonly labels: Labels; readonly staleMs: number; readonly what: string },
@@ -177,7 +177,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
     );
   const pairs = [...latest.tickerUpdates].filter(([pair, count]) => {
     const known = before.tickerUpdates.get(pair) ?? 0n;
-    // A counter below its earlier value was reset to zero.
+    // A counter that is below its earlier value was reset to zero.
     return count > known || (count < known && count > 0n);
   });
   return {
@@ -190,13 +190,13 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
   };
 }
 
-/** The series of one or more targets, and when they were queried. */
+/** The series of one or more targets, with the time of the query. */
 interface Selected {
   readonly series: readonly Series[];
   readonly atMs: number;
 }
 
-/** Returns the series with these labels, which must be one of the label sets that the query was created for. */
+/** Returns the series with the given labels, which must be one of the label sets in {@link SharedQueryOptions}. */
 type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
@@ -212,11 +212,11 @@ interface SharedQueryOptions {
 interface SharedQueryDeps {
   readonly read: ReadSamples;
   readonly clock: Clock;
-  /** Aborts all running queries when it fires. */
+  /** Aborts all running queries. */
   readonly signal: AbortSignal;
 }
 
-/** The result of one query, with the series grouped by the labels that selected them. */
+/** The result of one query, with the series grouped by the labels in the selector. */
 interface Result {
   readonly atMs: number;
   readonly byLabels: ReadonlyMap<string, readonly Series[]>;
@@ -228,13 +228,13 @@ interface Chunk extends SelectorOf {
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
 
-/** Together, the parts of a split query may use up to this multiple of the limits for one query. */
+/** The parts of a split query may together use this multiple of the limits for one query. */
 const MAX_SHARES = 4;
 
 /**
- * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same time. If a
- * response is too large, its query stays split in two until the process ends. A query for a single target may use only that target's part
- * of the limits (see {@link MAX_SHARES}), so that a target with too many series does not block the others.
+ * Creates a query that all validators' polls share. There is one request per 100 targets, even if many polls need the targets at
+ * the same time. If a response is too large, the query is split in two until the process ends. A split query may only use a share
+ * of the limits (see {@link MAX_SHARES}), so that a target with too many series does not block other targets.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // Mark the rejection as handled, because all callers that would get the error may have stopped waiting.
+      // Mark the rejection as handled, because all callers that would get the error may have been aborted.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }
@@ -271,7 +271,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
       const isTooLarge = error instanceof SourceError && error.facts.code === "too-large";
       if (!isTooLarge || chunk.sets.length === 1) throw error;
       const half = Math.ceil(chunk.sets.length / 2);
-      // Only the first of the waiting callers splits the query.
+      // Only the first caller that gets the error splits the query.
       if (chunkOf.get(key) === chunk)
         for (const part of [chunk.sets.slice(0, half), chunk.sets.slice(half)]) add(part, chunk.of);
       return ask(key, signal);

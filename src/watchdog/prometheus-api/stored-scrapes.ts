@@ -3,10 +3,10 @@ import { SourceError } from "../sources/observation.ts";
 import type { Series } from "./api-client.ts";
 import { hasLabels, type Labels } from "../sources/targets.ts";
 
-/** One scrape of a target, as Prometheus stored it. */
+/** A scrape of one target, as stored by Prometheus. */
 export interface StoredScrape {
   readonly atMs: number;
-  /** The samples with the labels that the page itself has; the target's labels are removed. */
+  /** The samples with the labels from the metrics page. The target's labels are removed. */
   readonly samples: readonly Sample[];
 }
 
@@ -15,7 +15,7 @@ export interface StoredTarget {
   /** The labels that Prometheus adds to all of the target's series. */
   readonly labels: ReadonlyMap<string, string>;
   readonly scrapes: readonly StoredScrape[];
-  /** When a scrape last failed; undefined if none failed. */
+  /** The time when a scrape last failed; undefined if no scrape failed. */
   readonly failedAtMs?: number;
 }
 
@@ -23,12 +23,12 @@ const UP = "up";
 const PROCESS_START = "process_start_time_seconds";
 const RESPONSES = "app_oracle_responses";
 
-/** Metrics that every query includes, because they reveal which targets exist. */
+/** The metrics that every query includes in order to find the existing targets. */
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the target that has these labels and a metric whose name `isOwn` accepts. Returns undefined if there is no such target. Throws
- * {@link SourceError} if there are several targets, because their counts would be added up.
+ * Finds the target that has the given labels and a metric whose name `isOwn` accepts. Returns undefined if no target matches.
+ * Throws {@link SourceError} if several targets match, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -47,7 +47,7 @@ export function findTarget(
   );
 }
 
-/** Returns when Prometheus last failed to scrape a target with these labels; undefined if it never failed. */
+/** Returns when Prometheus last failed to scrape a target with the given labels; undefined if no scrape failed. */
 export function lastFailureMs(series: readonly Series[], labels: Labels): number | undefined {
   const times = series
     .filter((one) => one.name === UP && hasLabels(one.labels, labels))
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start time or, if there is none, from `up`. These two metrics have no labels
- * other than the target's. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
- * the labels of the process start time, but not the labels of `up`.
+ * Returns the labels of each target. The labels come from the process start time or, if this metric is missing, from `up`, because
+ * these two metrics have no labels of their own. Several sets of labels mean several targets, or one target stored by two replicas.
+ * Metric relabelling can change the labels of the process start time, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>
@@ -116,8 +116,8 @@ function pageLabels(
 }
 
 /**
- * Drops scrapes that lack a series of call counts that an earlier scrape of the same process contains. A query may read a scrape while
- * Prometheus is still storing it, and missing series would be treated as zero.
+ * Drops scrapes that lack a call counter from an earlier scrape of the same process. A query may read a scrape while Prometheus is
+ * still storing it, and missing series would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
   const complete: StoredScrape[] = [];
@@ -146,7 +146,7 @@ function callsOf({ samples }: StoredScrape): readonly string[] {
     .map(({ labels }) => `${labels.get("chain_id") ?? ""}/${labels.get("status") ?? ""}`);
 }
 
-/** Formats labels as in PromQL, for error messages. */
+/** Formats labels in PromQL syntax, for error messages. */
 export function labelsText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `{${pairs.join(",")}}`;

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** A sample from one line of a metrics page. */
+/** A sample that was parsed from one line of a metrics page. */
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Syntax error in one line of a metrics page. `createPrometheusTextParser` adds the line number to the message. */
+/** A syntax error in one line of a metrics page. `createPrometheusTextParser` adds the line number to the message. */
 class LineSyntaxError extends Error {}
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -21,8 +21,8 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 
 /**
- * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with quoted names. Ignores the
- * timestamp and the exemplar. Throws {@link LineSyntaxError} for any other text.
+ * Parses a line such as `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with a quoted name.
+ * Ignores the timestamp and the exemplar. Throws {@link LineSyntaxError} for any other text.
  */
 function parseSampleLine(line: string): Sample {
   const start = skipBlanks(line, 0);
@@ -39,7 +39,7 @@ function parseSampleLine(line: string): Sample {
   return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
 }
 
-/** Returns the metric name of a line that starts like a sample, even if {@link parseSampleLine} rejects the line. */
+/** Returns the metric name at the start of a line, even if {@link parseSampleLine} rejects the line. */
 function metricNameOf(line: string): string {
   const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   if (quoted !== undefined) return unescapeText(quoted);
@@ -52,13 +52,13 @@ function requireName(name: string): string {
   return name;
 }
 
-/** Parses the text after the labels: a value, optionally followed by a timestamp and an exemplar. */
+/** Parses the text after the labels, which is a value, optionally followed by a timestamp and an exemplar. */
 function parseRest(rest: string): number {
   const exemplar = rest.indexOf("#");
   const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
   const [valueText = "", timestamp, ...others] = own.trim().split(/[ \t]+/);
   if (others.length > 0) throw new LineSyntaxError("unexpected text after the timestamp");
-  // The timestamp is in ms in Prometheus's format, and in seconds in OpenMetrics.
+  // Timestamps are in ms in Prometheus's format, and in seconds in OpenMetrics.
   if (timestamp !== undefined && !NUMBER.test(timestamp))
     throw new LineSyntaxError(`"${clip(timestamp)}" is not a timestamp`);
   return parseSampleValue(valueText);
@@ -118,7 +118,7 @@ function quotedText(line: string, open: number, what: string): Token {
 /** Returns the position of the first unescaped quote, or -1 if there is none. */
 function closingQuote(line: string, from: number): number {
   for (let at = line.indexOf('"', from); at >= 0; at = line.indexOf('"', at + 1)) {
-    // A quote is escaped if an odd number of backslashes precedes it; `\\"` is an escaped backslash and a closing quote.
+    // A quote is escaped if an odd number of backslashes precedes it. `\\"` is an escaped backslash and a closing quote.
     let slashes = 0;
     while (at - 1 - slashes >= from && line[at - 1 - slashes] === "\\") slashes++;
     if (slashes % 2 === 0) return at;
@@ -126,7 +126,7 @@ function closingQuote(line: string, from: number): number {
   return -1;
 }
 
-/** Replaces the escapes `\\`, `\n` and `\"` in a quoted text; leaves any other backslash unchanged. */
+/** Replaces the escapes `\\`, `\n` and `\"` in a quoted text. Any other backslash remains unchanged. */
 function unescapeText(raw: string): string {
   return raw.replaceAll(/\\(.)/gs, (whole, next: string) => {
     if (next === "n") return "\n";
@@ -134,7 +134,7 @@ function unescapeText(raw: string): string {
   });
 }
 
-/** Returns the end of the name that starts at `from`, or `from` if there is none. Colons are allowed only in metric names. */
+/** Returns the end of the name that starts at `from`, or `from` if there is no name. Colons are only allowed in metric names. */
 function nameEndOf(line: string, from: number, colons: boolean): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -163,7 +163,7 @@ export function clip(text: string, limit = 60): string {
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
-  /** The page ends without a line feed, so its last line may be incomplete. */
+  /** The page does not end with a line feed, so its last line may be incomplete. */
   | { readonly code: "cut-off"; readonly line: number }
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
@@ -173,15 +173,15 @@ export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives a page's samples in page order. */
 interface PrometheusSink {
-  /** Returns true if a metric's lines must be valid; without this function, all must be. Invalid lines of other metrics are skipped. */
+  /** Returns true if a metric's lines must be valid. Invalid lines of other metrics are skipped. By default, all lines must be valid. */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
 
 export interface PageLimits {
-  /** Maximum line length in characters; default 65,536. */
+  /** Maximum line length in characters. The default is 65,536. */
   readonly lineLength?: number;
-  /** Maximum lines per page; default 1,000,000. */
+  /** Maximum number of lines per page. The default is 1,000,000. */
   readonly lines?: number;
 }
 
@@ -189,9 +189,10 @@ export interface PageLimits {
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may arrive in
- * chunks of any size. The parser ignores comments, and skips invalid lines of metrics that the sink does not need, such as native
- * histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used again.
+ * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page may
+ * arrive in chunks of any size. The parser ignores comments and skips invalid lines of metrics that the sink does not need, such as
+ * native histograms. The parser runs in linear time and buffers at most one line. After an error, the parser must not be used
+ * again.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +214,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // Samples and comments never begin with "<", but web pages do. A wrong URL often leads to a web page, which gets its own error.
+    // Unlike samples and comments, web pages begin with "<". A wrong URL often returns a web page, which has its own error.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
@@ -232,7 +233,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       from = to + 1;
     }
     unfinished = isSkipping ? "" : buffered.slice(from);
-    // Apply the limit to unfinished lines as well, because a page without line feeds would otherwise fill the memory.
+    // Also apply the limit to unfinished lines. Otherwise, a page without line feeds would fill the memory.
     if (unfinished.length > lineLimit) {
       parseLine(unfinished);
       isSkipping = true;
@@ -240,11 +241,11 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
     }
   };
   return {
-    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. Each line is checked as soon as it is complete. */
+    /** Parses each line as soon as it is complete. Throws {@link PrometheusTextError} at the first invalid line of a needed metric. */
     push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
     /**
-     * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
-     * line has no line feed, because truncated counters would appear to have restarted.
+     * Ends the page and returns the number of skipped invalid lines. Throws {@link PrometheusTextError} if the last line has no
+     * line feed, because a truncated counter would appear to have restarted.
      */
     end: () => {
       parseText(decoder.decode());

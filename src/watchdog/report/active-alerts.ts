@@ -16,7 +16,7 @@ export interface ActiveAlert {
   readonly state: "pending" | "firing";
   readonly sinceMs: number;
   readonly reason: string;
-  /** Why the alert sends no notifications; null if it sends them. */
+  /** The reason why the alert sends no notifications; null if the alert does send notifications. */
   readonly quiet: string | null;
   readonly description: string;
   readonly impact: string;
@@ -25,7 +25,7 @@ export interface ActiveAlert {
   readonly inhibits: readonly string[];
 }
 
-/** Renders alerts as a table, and below it the muted alerts, grouped under their causes. */
+/** Renders alerts as a table, followed by a list of the muted alerts grouped by cause. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
   if (alerts.length === 0) return paragraph("No alert is pending or firing.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
@@ -66,7 +66,10 @@ const wireAlert = z.object({
   inhibits: z.array(z.string()),
 });
 
-/** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing alerts first. Throws a `ZodError`. */
+/**
+ * Decodes the pending and firing alerts from the body of `GET /api/alerts`, firing alerts first. Throws a `ZodError` if the body is
+ * invalid.
+ */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
   const { alerts } = z.object({ alerts: z.array(wireAlert) }).parse(body);
   return alerts

@@ -12,22 +12,22 @@ import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
-  /** When the alert was resolved; undefined if it was still firing at the end of the month. */
+  /** The time when the alert was resolved; undefined if the alert was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** Number of the month's blocks missed before the alert fired. */
+  /** Number of blocks missed in the month before the alert fired. */
   readonly misses: bigint;
   /** The name of the firing alert that muted this alert; undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
 }
 
-/** The rules, grace period and poll interval of the watchdog to simulate. */
+/** The rules, grace period and poll interval of the simulated watchdog. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly intervalMs: number;
 }
 
-/** As in the watchdog, polls at most this many intervals apart do not interrupt an alert's `for` time. */
+/** Polls that are at most this many intervals apart do not interrupt an alert's `for` time, as in the watchdog. */
 const GAP_POLLS = 3;
 
 /**
@@ -55,10 +55,10 @@ export function backtest(
   let checked: PastResults["results"] | undefined;
   let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
-    // Check each results object only once, because consecutive polls often share it.
+    // Check each results object only once, because consecutive polls often share one object.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Skip polls that change nothing, as most of a month's polls do.
+    // Skip polls that change nothing, as most polls do.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
@@ -83,8 +83,8 @@ const NOBODY = {
 };
 
 /**
- * Merges the results of rules about counts and of rules about events, oldest first. During an event, only the event's polls are used, and
- * each of these polls also gets the latest results of the rules about counts.
+ * Merges the results of rules about counts and of rules about events, oldest first. During an event, only the event's polls are
+ * used. Each of the event's polls also gets the latest results of the rules about counts.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -108,7 +108,7 @@ function joinPolls(
     });
 }
 
-/** Returns the names of the conditions that cannot be evaluated, by the data that the store lacks. */
+/** Returns the names of the conditions that cannot be evaluated, grouped by the data missing from the store. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -135,14 +135,14 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // If a gap contains a watchdog start, evaluate the gap only from that start on, because a stopped watchdog does not poll.
+      // If a gap contains a watchdog start, evaluate the gap from the start onward, because a stopped watchdog does not poll.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });
     });
 }
 
-/** Repeats each result at every poll until the next result, as if the watchdog had polled all the time. */
+/** Repeats each result at every poll until the next result, as if the watchdog had polled continuously. */
 function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOptions): readonly PastResults[] {
   const stepMs = Math.max(MINUTE_MS, intervalMs);
   return results.flatMap((one, index) => {
@@ -155,8 +155,8 @@ function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOpti
 const WEEK_MS = 7 * DAY_MS;
 
 /**
- * Creates the report for `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that
- * cannot be evaluated.
+ * Creates the report for `alerts backtest`. The report lists the alerts that the current rules would have raised in a month, and
+ * the rules that cannot be evaluated.
  */
 export function backtestReport(
   validators: readonly ValidatorData[],

@@ -104,7 +104,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the chain facts for a report's JSON output. `facts` is undefined if they come from a watchdog that is too old to send them. */
+/** Encodes the chain facts for a report's JSON output. `facts` is undefined for older watchdogs, which do not send chain facts. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
@@ -114,7 +114,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   };
 }
 
-/** Returns sentences about a validator's chain, each with the validator's name as a prefix; empty while nothing is known. */
+/** Returns sentences about a validator's chain, each prefixed with the validator's name. Returns an empty list while nothing is known. */
 export function chainItems(
   validator: string,
   facts: ChainFacts | undefined,
@@ -136,13 +136,13 @@ export function chainBlocks(validators: readonly ValidatorData[], nowMs: number)
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
-/** Summarizes the price comparison in one sentence, with the pair that deviates most and the pairs that cannot be compared. */
+/** Summarizes the price comparison in one sentence, which names the most deviating pair and the pairs that cannot be compared. */
 function pricesText(
   { comparisons, notCompared }: ComparedPrices,
   reference: PriceReference,
 ): readonly string[] {
   const own = comparisons.filter((one) => one.reference === reference);
-  // A single sidecar is normal, so don't mention that there is no median to compare it with.
+  // A single sidecar is normal, so don't mention that there is no median for a comparison.
   const refused = reference === "chain" ? notCompared.filter((one) => one.reference === reference) : [];
   const [worst] = own.toSorted((a, b) => Number(deviationBps(b) - deviationBps(a)));
   const name = reference === "chain" ? "the chain's" : "those of all sidecars";

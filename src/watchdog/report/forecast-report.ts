@@ -11,7 +11,7 @@ import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts"
 import type { ValidatorData } from "./validator-data.ts";
 import { percentOrNull, formatRate } from "../policy/reward-tier.ts";
 
-/** Creates the report for `forecast`: how the month will end, how many misses are left, and whether validators may be rotated out. */
+/** Creates the report for `forecast`, with the month's expected result, the remaining misses, and the rotation risk. */
 export function forecastReport(validators: readonly ValidatorData[]): Report {
   const rows = validators.map(({ ledger, assessment }) => forecastCells(ledger.validator, assessment));
   return {
@@ -113,11 +113,11 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
 export interface Scenario {
   /** Name of the event, such as "an outage of 4 h". */
   readonly name: string;
-  /** Returns the number of bad blocks; undefined until the block time is known. */
+  /** Returns the number of bad blocks, or undefined until the block time is known. */
   readonly misses: (data: ValidatorData) => bigint | undefined;
 }
 
-/** Creates the report for `what-if`: the cost this month of an outage or a sidecar restart that happens now. */
+/** Creates the report for `what-if`, with the cost that an outage or a sidecar restart would have if it happened now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
     const { ledger, policy, assessment } = data;

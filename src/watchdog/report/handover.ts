@@ -25,7 +25,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** Creates the report for `report handover`: what happened during a shift, and what the next shift has to take over. */
+/** Creates the report for `report handover`, with the events of a shift and the open problems for the next shift. */
 export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
@@ -115,15 +115,15 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   ];
 }
 
-/** Titles of the two table columns that {@link headroomCells} fills. */
+/** Titles of the two columns for the cells from {@link headroomCells}. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
-/** Formats how many misses each boundary still allows, or "–" while this is unknown. */
+/** Formats how many misses each boundary still allows, or "–" while the number is unknown. */
 export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
   return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
 }
 
-/** Formats the outage and misses that a boundary still allows, such as "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
+/** Formats the outage and misses that a boundary still allows, e.g. "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -149,16 +149,16 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: DataRange)
   );
 }
 
-/** Maximum length of a shift whose counts are read by minute, because counts per minute are not stored for longer. */
+/** Maximum length of a shift whose counts are read by minute. Counts per minute are not stored for longer. */
 const MINUTES_MS = 12 * HOUR_MS;
 
-/** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
+/** Returns the shift's counts by minute if stored, or else by hour for all hours that overlap the shift. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: DataRange): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Returns the incidents that overlap the shift, each from its own start, and the shift's scattered bad blocks. */
+/** Returns the incidents that overlap the shift, including their blocks before the shift, and the shift's scattered bad blocks. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: DataRange): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -177,7 +177,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** Maximum number of bars in the chart of a shift's misses. A bar covers at least a minute or, in long shifts, an hour. */
+/** Maximum number of bars in the chart of a shift's misses. Each bar covers at least one minute, or one hour for long shifts. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

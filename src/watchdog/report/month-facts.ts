@@ -25,19 +25,19 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** One validator's month, with everything that reports state about it. */
+/** All facts about one validator's month that reports use. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** The success rate; undefined if no block has been counted, in which case `tier` and `payCents` are also undefined. */
+  /** The success rate. If no block has been counted, `rate`, `tier` and `payCents` are undefined. */
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** The pay under each reward curve, with the policy's boundaries and assuming that the validator signed all blocks. */
+  /** The pay under each reward curve, based on the policy's boundaries. Assumes that the validator signed all blocks. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
-  /** One entry per day of the month; undefined for days without blocks. */
+  /** The rollup of each day of the month, or undefined for a day without blocks. */
   readonly days: readonly (Rollup | undefined)[];
   /** The month's bad blocks by hour of the day (24 entries, UTC). */
   readonly badByHour: readonly bigint[];
@@ -47,7 +47,7 @@ export interface MonthFacts {
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
-  /** The payment for the month; absent if the watchdog did not search for it. */
+  /** The payment for the month. Absent if the watchdog did not search for the payment. */
   readonly payment?: Payment;
   /** The success rate according to each ledger source that has counted blocks. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
@@ -61,7 +61,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
   const fromMs = monthStartMs(month);
   const toMs = nextMonthMs(fromMs);
   const hours = ledger.hours(fromMs, toMs);
-  // Omit everything that happened after the end of the month, so that the facts no longer change once the month is over.
+  // Omit everything after the end of the month, so that the facts no longer change once the month is over.
   const events = ledger
     .events(fromMs, toMs)
     .filter(({ kind }) => kind !== "month-sealed")
@@ -72,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Don't use counts per minute for a finalized month, because their deletion after 12 hours would change the facts.
+  // Don't use minute rollups for finalized months, because the facts would change when the rollups are deleted after 12 hours.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -124,12 +124,12 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Returns one sentence for each change to the month's results that would have changed its tier. */
+/** Returns a sentence for each difference in the month's counts that would have led to another tier. */
 export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  // The boundary at an index separates the tier at that index from the next worse tier.
+  // The boundary at index i separates the tier at index i from the next worse tier.
   const place = TIERS.indexOf(tier);
   const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [

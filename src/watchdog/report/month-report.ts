@@ -16,8 +16,8 @@ import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /**
- * Creates the report for `report oracle`: one month for all validators, with details for each. A finalized month always yields the
- * same report.
+ * Creates the report for `report oracle`, with one month's results and details for each validator. A finalized month always yields
+ * the same report.
  */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
@@ -44,8 +44,8 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
 }
 
 /**
- * Returns a predicate for validators whose comparison with others belongs in the month's report. The comparison describes the present, so
- * only the current month's report contains it.
+ * Returns a predicate that selects the validators to compare with others in the month's report. The comparison describes the
+ * present, so only the current month's report contains comparisons.
  */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
@@ -60,13 +60,13 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** Returns the months' common currency; undefined if the currencies differ, because a sum then has no currency. */
+/** Returns the months' common currency. Returns undefined if the currencies differ, because a sum then has no currency. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
-/** Creates the report for `report month-close`: the reasons for each validator's pay, and what would have changed it. */
+/** Creates the report for `report month-close`, which explains each validator's pay and the changes that would have led to another tier. */
 export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
@@ -89,7 +89,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** Names each policy's source and curve. The curve shows which of the table's pay columns applies. */
+/** Names each policy's source and curve. The curve determines which of the table's pay columns applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -161,7 +161,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** States how many counted blocks were estimated or read from Prometheus instead of being counted by a running watchdog. */
+/** States how many blocks were estimated or read from Prometheus instead of being counted by a running watchdog. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const texts = Object.entries({ estimated, backfilled })
     .filter(([, counts]) => allBlocks(counts) > 0n)
@@ -195,7 +195,7 @@ const SOURCE_NAMES = {
   revenue: "chain: what pay is based on",
 } as const;
 
-/** Creates one line per incident, and one line for the blocks whose hour is unknown or no longer stored. */
+/** Creates a line for each incident, and a line for the blocks whose hour is unknown or no longer stored. */
 function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
@@ -205,12 +205,12 @@ function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonl
   ];
 }
 
-/** Returns the table's block counts: good, missed, unknown, estimated and backfilled. */
+/** Returns the good, missed, unknown, estimated and backfilled block counts for the table. */
 function blockNumbers({ counts, estimated, backfilled }: MonthFacts["record"]): readonly bigint[] {
   return [counts.good, counts.bad, counts.unknown, allBlocks(estimated), allBlocks(backfilled)];
 }
 
-/** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are such blocks. */
+/** Creates a table with the rate, tier and pay of each validator. Omits the column for backfilled blocks if it would be empty. */
 function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];
@@ -235,7 +235,7 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   );
 }
 
-/** Creates the table of all validators, and explains those columns that are not empty. */
+/** Creates the table of all validators, and explains the block columns that are not empty. */
 function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
     months.some(({ record }) => blocks(record) > 0n);
@@ -249,7 +249,7 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }
 
-/** Creates the main table of month reports: one row per validator with raw values. */
+/** Creates the main table of the month reports, with a row of raw values for each validator. */
 function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   return {
     columns: [
@@ -278,7 +278,7 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   };
 }
 
-/** Shows misses by day and by hour of day as bars. Days without blocks are shown as dots. */
+/** Creates bar charts of the misses by day and by hour of the day. Days without blocks are shown as dots. */
 function missesBlock({ days, badByHour, record }: MonthFacts): readonly ReportBlock[] {
   if (record.counts.bad === 0n) return paragraph("No miss.");
   const ofDays = days.map((day) => (day === undefined ? undefined : Number(day.counts.bad)));
@@ -307,7 +307,7 @@ function indexOfMost(values: readonly (number | undefined)[]): number {
   return values.indexOf(most(values));
 }
 
-/** Returns the month's outcome, which is a problem if any validator is not paid in full. */
+/** Returns the month's outcome, which is "problem" if any validator is not paid in full. */
 function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";

@@ -10,15 +10,15 @@ import type { NodeObservation } from "../sources/observation.ts";
 import { type DataRange, within } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** The conditions' results at a time in the past, by condition name. */
+/** The results of all evaluated conditions at a time in the past, by condition name. */
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** Number of the month's blocks missed by that time. */
+  /** Number of blocks missed in the month up to `atMs`. */
   readonly misses: bigint;
 }
 
-/** Time between two evaluations in an hour during which a result changes. */
+/** Time between two evaluations within an hour in which a result changes. */
 const STEP_MS = HOUR_MS / 12;
 const NOT_SEEN = { state: "not-configured" } as const;
 const NOT_READ = {
@@ -28,8 +28,8 @@ const NOT_READ = {
 } as const;
 
 /**
- * Evaluates the rules about counts at the end of each hour that has blocks. If a result changes during an hour, evaluates the rules every
- * five minutes, with the hour's blocks spread evenly over the hour.
+ * Evaluates the rules about counts at the end of each hour that has blocks. If a result changes during an hour, the rules are
+ * evaluated every five minutes, with the hour's blocks distributed evenly over the hour.
  */
 export function evaluateCounts(
   data: ValidatorData,
@@ -66,7 +66,7 @@ function evaluateAt(
   atMs: number,
 ): PastResults {
   const recent = (windowMs: number): BlockCounts => sumCounts(view.minutes(atMs - windowMs, atMs));
-  // Assess one millisecond earlier, because the end of a month's last hour belongs to the next month.
+  // Assess one millisecond earlier, because the end of a month's last hour is in the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {
     ...inputOf(view.validator, atMs),
@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules about halts or gaps at the polls that would have seen the event. These polls take place every `intervalMs`, from the
- * event's start until `afterMs` after its end.
+ * Evaluates the rules about halts or gaps at the polls that would have seen the event. Polls take place every `intervalMs`, from
+ * the event's start until `afterMs` after the event's end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -86,7 +86,7 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  // A halt ends with its last poll without a new block, but a gap ends with the first poll that read a node again.
+  // A halt's end is the last poll without a new block, whereas a gap's end is the first poll that read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
   const evaluate = (atMs: number, poll: ConditionInput): void => {
@@ -99,7 +99,7 @@ export function evaluateEvent(
   return found;
 }
 
-/** Creates the input from a poll that read a node whose last block was made at `blockMs`. */
+/** Creates the input for a poll that read a node whose last block was made at `blockMs`. */
 function readAt(validator: string, atMs: number, blockMs: number): ConditionInput {
   const height = 1n;
   const page = { chainId: "", success: 0n, failure: 0n, height };
@@ -109,7 +109,7 @@ function readAt(validator: string, atMs: number, blockMs: number): ConditionInpu
   return { ...inputOf(validator, atMs, node), history };
 }
 
-/** Creates the input from a poll that could not read any node. */
+/** Creates the input for a poll that could not read any node. */
 function unreadAt(validator: string, atMs: number): ConditionInput {
   return inputOf(validator, atMs, { ...SILENT_NODE, metrics: NOT_READ });
 }
@@ -124,7 +124,7 @@ const SILENT_NODE: NodeObservation = {
   egress: new Map(),
 };
 
-/** Creates the conditions' input from a poll that observed these nodes but not their chain. */
+/** Creates the conditions' input for a poll that observed the given nodes but not their chain. */
 function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObservation[]): ConditionInput {
   const chain = { head: NOT_SEEN, validator: NOT_SEEN, prices: NOT_SEEN, revenue: NOT_SEEN };
   return {
@@ -139,8 +139,8 @@ function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObserva
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Creates a function that returns the ledger as it was at an earlier time. `hours` contains the hourly counts of the evaluated months and
- * of the three days before. Counts per minute are not stored long enough, so each hour's blocks are spread evenly over the hour.
+ * Creates a function that returns the ledger as of an earlier time. `hours` contains the hourly counts of the evaluated months and
+ * of the three days before. Minute rollups are not stored long enough, so each hour's blocks are distributed evenly over the hour.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();
@@ -179,7 +179,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
   };
 }
 
-/** Returns, for each hour, the total of all earlier hours in its month. */
+/** Returns for each hour the total of all earlier hours in the same month. */
 function monthSums(hours: readonly Rollup[]): readonly Tally[] {
   let month: Month | undefined;
   let sum = NO_TALLY;
@@ -198,7 +198,7 @@ function coveredFromMs(hours: readonly Rollup[], month: Month): MonthRecord["cov
   return hours.find(({ startMs }) => startMs >= fromMs)?.startMs ?? fromMs;
 }
 
-/** Cuts an hour's rollup to [fromMs, toMs), with its counts reduced in proportion. */
+/** Limits an hour's rollup to [fromMs, toMs), with proportionally reduced counts. */
 function partOf(hour: Rollup, fromMs: number, toMs: number): Rollup {
   const { startMs, counts, estimated } = hour;
   if (fromMs <= startMs && startMs + HOUR_MS <= toMs) return hour;

@@ -24,7 +24,7 @@ import { type CostedIncident, incidentsOf, withCosts } from "../alerts/incidents
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
 
-/** Describes jail state, signing window and shared misses in a few lines, for every validator whose chain is read. */
+/** Describes the jail state, signing window and shared misses of every validator whose chain is read. */
 export function standingBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   const lists = validators.flatMap(({ ledger, standing }) =>
     list(
@@ -70,8 +70,8 @@ function missItem(kind: "commits" | "votes", shared: Standing["commits"]): reado
 }
 
 /**
- * Renders a table that compares each validator with the others in its set, and explains missing comparisons. Given `nowMs`, the
- * table includes the data's age.
+ * Renders a table that compares each validator with the others in its set, and explains missing comparisons. If `nowMs` is given,
+ * the table includes the age of the data.
  */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
@@ -114,13 +114,12 @@ export function monthIncidents(data: ValidatorData, nowMs: number): readonly Cos
   return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
 }
 
-/** Maximum number of incidents in a report's table; one line summarizes all further incidents. */
+/** Maximum number of incidents in a report's table. A single line summarizes the remaining incidents. */
 const MAX_INCIDENTS = 40;
 
 /**
- * Renders one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and how
- * each incident ended. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks outside all
- * incidents.
+ * Renders one validator's incidents as a table, oldest first. `costOf` returns the cost of a number of blocks. `others` is the
+ * number of missed blocks outside all incidents.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

@@ -22,13 +22,13 @@ export interface OracleReportSource {
   /** Returns when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
-  /** Explains in plain words since when and why the watchdog cannot store its state; undefined while storing works. */
+  /** Explains since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: () => string | undefined;
   /** Returns all validators that have been read at least once. */
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Longest time range of a request: about thirteen months, so that no request reads the whole state file. */
+/** Maximum time range of a request, about thirteen months. The limit prevents requests from reading the whole state file. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the HTTP routes from which report commands read their data. */
@@ -49,7 +49,7 @@ const alertCostView = jsonView<{ readonly alert: string; readonly cost: Cost }>(
   cost: part(costView, ({ cost }) => cost),
 }));
 
-/** A month's incidents as the API shows them, and the cost of each firing alert so far. */
+/** The JSON view of a month's incidents, with the cost of each firing alert so far. */
 const incidentsView = jsonView<{ readonly data: ValidatorData; readonly nowMs: number }>(
   ({ value, part, list }) => ({
     validator: value(words, ({ data }) => data.ledger.validator),
@@ -103,10 +103,10 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-/** How far back an assessment needs daily, hourly and minute rollups. */
+/** How far back an assessment reads daily, hourly and minute rollups. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/** Encodes a validator's data in the range, and all data needed to compute the current assessment at `nowMs`. */
+/** Encodes a validator's data in the range, and all data needed to compute the assessment at `nowMs`. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);
@@ -159,7 +159,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
   };
 }
 
-/** Encodes a range as `[from ms, to ms, good, bad]`, followed by the first and last height if known. */
+/** Encodes a range of misses as `[from ms, to ms, good, bad]`, followed by the first and last height if known. */
 function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly (number | string)[] {
   const heights = blocks === undefined ? [] : [String(blocks.from), String(blocks.to)];
   return [fromMs, toMs, String(good), String(bad), ...heights];
@@ -212,7 +212,7 @@ const counts = z
   .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
 const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
 const six = [integer, integer, integer, integer, integer, integer] as const;
-/** Older watchdogs send no backfilled counts, and newer watchdogs send them only if there are any. */
+/** Decodes a rollup. Older watchdogs never send backfilled counts, and newer watchdogs omit them if there are none. */
 const rollup = z
   .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
   .transform(
@@ -260,7 +260,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // Watchdogs of older versions don't send `quiet_ms`, so the specified policy's value is used.
+    // Older watchdogs don't send `quiet_ms`, so default to the specified policy's value.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -274,7 +274,7 @@ const policy = z
   );
 const event = z
   .object({
-    // Accept unknown kinds of events from newer watchdogs, because their texts can still be shown.
+    // Accept unknown event kinds from newer watchdogs, because the events' texts can still be shown.
     kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
     from: z.number(),
     to: z.number(),
@@ -294,7 +294,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // Watchdogs of older versions don't send `misses`, so the list defaults to empty.
+  // Older watchdogs don't send `misses`, so the list is empty by default.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

@@ -28,16 +28,17 @@ export interface ReportServiceDeps extends ChannelDeps {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** How long to wait before trying again to complete a report. */
+/** The retry delays for reports that could not be completed. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** A report is abandoned after this many attempts, which take about two days. */
+/** Maximum number of attempts to complete a report, which take about two days in total. */
 const MAX_TRIES = 100;
 
 /**
- * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
- * recorded next to the files, so that a restart does not repeat them. A report that was due while the watchdog was not running is
- * created at the next start, and one that was due while the process or its machine was suspended is created when it resumes.
+ * Creates the service that writes and sends the scheduled reports. Failed deliveries are repeated with backoff. Successful
+ * deliveries are recorded next to the files, so that a restart does not repeat them. If a report was due while the watchdog was not
+ * running, the report is created at the next start. If the process or its machine was suspended, the report is created as soon as
+ * the process resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -46,7 +47,7 @@ export function createReportService(
 ): Service {
   const { logger } = deps;
   const run = async (signal: AbortSignal): Promise<void> => {
-    // Silence the cron library, which would otherwise write messages to the console.
+    // Silence the cron library, which writes messages to the console by default.
     setLogger({
       info: () => {},
       debug: () => {},
@@ -86,9 +87,9 @@ export function createReportService(
 }
 
 /**
- * Returns the scheduled time of a report that may have been missed while the watchdog was not running; the delivery log prevents a second
- * delivery. Returns undefined if no folder is configured, because past deliveries are then unknown, and for daily reports before the first
- * delivery.
+ * Returns the scheduled time of a report that may have been missed while the watchdog was not running. The delivery log prevents a
+ * second delivery. Returns undefined if no folder is configured, because past deliveries are then unknown. Also returns undefined
+ * for daily reports before the first delivery.
  */
 function missedBefore(
   kind: ScheduleKind,
@@ -112,7 +113,7 @@ function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly 
   ];
 }
 
-/** Calls `publish` until everything has been sent, at most {@link MAX_TRIES} times; never rejects. */
+/** Calls `publish` until all reports have been sent, but at most {@link MAX_TRIES} times. Never rejects. */
 async function publishUntilDone(
   publish: () => Promise<boolean>,
   { clock, random, logger }: ReportServiceDeps,
@@ -134,8 +135,8 @@ async function publishUntilDone(
 }
 
 /**
- * Returns a function that creates due reports and delivers all undelivered reports. The function resolves with true if no undelivered
- * reports are left.
+ * Returns a function that creates the due reports and delivers them. The function resolves with true if reports were due and all
+ * were delivered.
  */
 export function createPublisher(
   config: ReportsConfig,
@@ -195,7 +196,7 @@ interface DueReport {
   readonly report: Report;
 }
 
-/** How long to wait for a month to be finalized. After this time, the month's reports state that the month is still open. */
+/** Maximum time to wait for a month to be finalized. After this time, the month's reports state that the month is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
 /**
@@ -225,21 +226,21 @@ export function dueReports(
 
 const stored = z.record(z.string(), z.number());
 
-/** Maximum number of entries in the log; the oldest are dropped. */
+/** Maximum number of entries in the delivery log. The oldest entries are dropped. */
 const MAX_ENTRIES = 1000;
 
 const FILE = "delivered.json";
 
 /**
- * Opens the log of deliveries, so that a restart neither repeats nor loses reports. `place` is "file" or a channel name. Without a
- * folder, the log is kept in memory. If the file is unreadable, the log starts empty, and reports are sent again.
+ * Opens the delivery log, which prevents restarts from repeating or losing reports. `place` is "file" or a channel name. Without a
+ * folder, the log is only in memory. If the file is unreadable, the log is initially empty, and reports are sent again.
  */
 function openDeliveredLog(directory: string | undefined) {
   const path = directory === undefined ? undefined : join(directory, FILE);
   let entries = path === undefined ? {} : readEntries(path);
   return {
     has: (report: string, place: string): boolean => Object.hasOwn(entries, `${report} ${place}`),
-    /** Records a delivery and writes the log to disk before it returns. */
+    /** Records a delivery, and writes the log to disk before returning. */
     note: (report: string, place: string, atMs: number): void => {
       const all = Object.entries({ ...entries, [`${report} ${place}`]: atMs });
       entries = Object.fromEntries(all.toSorted(([, a], [, b]) => a - b).slice(-MAX_ENTRIES));
@@ -256,7 +257,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates a missing folder. */
+/** Writes a file atomically, so that the file contains either the old or the new content after a crash. Creates a missing folder. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

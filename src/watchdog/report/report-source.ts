@@ -18,8 +18,8 @@ interface ReportedWatchdog {
 }
 
 /**
- * Creates a running watchdog's source of report data. The source reads recent counts from memory. If `stateDir` is given, older counts come
- * from the state file, which contains the last 400 days by hour.
+ * Creates the source of a running watchdog's report data. Recent counts are read from memory. If `stateDir` is given, older counts
+ * are read from the state file, which contains the last 400 days by hour.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -34,14 +34,17 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** Reads from the state file, if any. While the disk is failing, only the data in memory is used, and the status shows the reason. */
+  /**
+   * Reads from the state file if it exists. While the disk is failing, only the data in memory is used, and the status shows the
+   * reason.
+   */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
       file ??= open(stateDir);
       return read(file);
     } catch (error) {
-      // Open a new connection next time, because SQLite connections may stay broken after a disk error.
+      // Open a new connection for the next read, because SQLite connections may stay broken after a disk error.
       close();
       if (storeProblem() === undefined) throw error;
       return absent;
@@ -92,7 +95,7 @@ export function createWatchdogReports(
         return [standing === undefined ? data : { ...data, standing }];
       });
   };
-  /** Returns the oldest of the validators' last polls, as a time; undefined until every validator has been polled. */
+  /** Returns the earliest time among the validators' last polls; undefined until every validator has been polled. */
   const polledAtMs = (): number | undefined => {
     const times = watchdog()
       .statuses()
@@ -106,7 +109,7 @@ export function createWatchdogReports(
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** Combines the record of a fired alert with the alert's current state, for use in reports. */
+/** Combines a fired alert's record with the alert's current state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

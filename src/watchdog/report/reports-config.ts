@@ -7,7 +7,7 @@ import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface ReportsConfig {
-  /** When to create the daily report, as a cron expression in UTC; undefined if there is no daily report. */
+  /** The daily report's schedule, as a cron expression in UTC; undefined if there is no daily report. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
   /** The folder for report files; undefined if no files are written. */
@@ -69,7 +69,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` unless a channel with this name exists and accepts reports. */
+/** Adds an issue for every name in `reports.channels` that is not the name of a channel that accepts reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,
@@ -83,7 +83,7 @@ export function refuseReportChannels(
   }
 }
 
-/** Returns the configuration with the default folder, which is `reports` in `state_dir`. */
+/** Fills in the default folder, which is `reports` in `state_dir`. */
 export function withDirectory(config: ReportsConfig, stateDir: string | undefined): ReportsConfig {
   const directory = config.directory ?? (stateDir === undefined ? undefined : join(stateDir, "reports"));
   return { ...config, directory };

@@ -26,20 +26,20 @@ import { standingJson } from "../policy/standing-json.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 export interface OracleNow {
-  /** When the last poll ended; undefined before the first poll. */
+  /** The time when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
-  /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
+  /** Explains since when and why the watchdog has failed to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts of all validators. */
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** A last poll older than this is stale and no longer describes the current state. */
+/** Maximum age of a last poll that still describes the current state. */
 const STALE_MS = 120_000;
 
-/** Creates the report for `status`: rate, tier, headroom and firing alerts in a few lines. */
+/** Creates the report for `status`, which summarizes the rate, tier, headroom and firing alerts. */
 export function statusReport(now: OracleNow): Report {
   const rows = now.validators.map(({ ledger, assessment }) => {
     const { rate, rewardCents, policy } = assessment;
@@ -92,8 +92,8 @@ function missedText({ ledger, assessment }: ValidatorData): string {
 }
 
 /**
- * Returns "problem" if there is a known problem, even if other facts are unknown. Returns "unseen" if no problem is known but any fact is
- * unknown.
+ * Returns "problem" if the state cannot be stored or an alert is firing. Otherwise, returns "unseen" if the last poll is missing or
+ * stale, and else the month's outcome.
  */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
@@ -102,14 +102,17 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   return isStale ? "unseen" : monthOutcomeOf(validators);
 }
 
-/** Returns the current month's outcome, which is a problem if any validator is not expected to be paid in full. */
+/** Returns the current month's outcome, which is "problem" if any validator is not expected to be paid in full. */
 export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
   return rates.every(({ assessment }) => isPaidInFull(assessment)) ? "fine" : "problem";
 }
 
-/** Returns false if full pay is lost or unlikely, by the page's rule. A month with too few blocks is treated as paid in full. */
+/**
+ * Returns false if full pay is lost or not expected, by the same rule as the page. Months with too few blocks are treated as fully
+ * paid.
+ */
 function isPaidInFull(assessment: Assessment): boolean {
   return boundaryState(assessment, "full") !== "lost" && (expectedTier(assessment) ?? "full") === "full";
 }
@@ -128,7 +131,7 @@ function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   );
 }
 
-/** Names the validators with too few counted blocks this month for a meaningful rate. */
+/** Names the validators whose rate is not meaningful yet, because too few blocks have been counted this month. */
 export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   return validators.flatMap(({ ledger, assessment }) => {
     const { rate } = assessment;
@@ -193,7 +196,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** Creates the report for `why`: current problems with their consequences and remedies, and the causes of this month's misses. */
+/** Creates the report for `why`, with the current problems, their consequences and remedies, and the causes of this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);
@@ -227,7 +230,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that no other firing alert causes, and all alerts that it causes directly or indirectly. */
+/** A firing alert without a firing cause, together with all alerts that it causes directly or indirectly. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];

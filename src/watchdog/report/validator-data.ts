@@ -6,44 +6,44 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { Standing } from "../policy/standing.ts";
 
-/** Schema of an {@link AlertEpisode} in JSON, where the end of a firing alert is null. */
+/** Schema of an {@link AlertEpisode} in JSON. The end of a firing alert is encoded as null. */
 export const alertEpisode = z.object({
   /** Name of the condition, such as "sidecar-down". */
   alert: z.string(),
   title: z.string(),
   severity: z.string(),
-  /** When an evaluation first found the condition active. */
+  /** The time when an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
-  /** When the alert was resolved; undefined while it is firing. */
+  /** The time when the alert was resolved; undefined while the alert is firing. */
   resolvedAtMs: z
     .number()
     .nullable()
     .transform((atMs) => atMs ?? undefined),
-  /** The alert's reason at the time when it fired. */
+  /** The alert's reason when the alert fired. */
   reason: z.string(),
-  /** The reason at the last poll; absent if the alert is not firing, or if an older watchdog does not report this reason. */
+  /** The reason at the last poll. Absent if the alert is not firing, or if the watchdog is too old to report this field. */
   reasonNow: z.string().exactOptional(),
-  /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
+  /** The reason why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
   /**
-   * Why a firing alert currently sends no notifications, such as "silenced by …" or "muted by …". Absent for alerts that send
-   * notifications or are not firing.
+   * The reason why a firing alert sends no notifications, e.g. "silenced by …". Absent for alerts that send notifications or are
+   * not firing.
    */
   quietNow: z.string().exactOptional(),
-  /** Who is working on the alert, such as "kim: new disk", and since when. */
+  /** The acknowledgement's author and note, such as "kim: new disk", and its time. */
   acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   /** Names of the alerts that this alert causes. */
   inhibits: z.array(z.string()).readonly(),
 });
 
-/** Schema of a pending alert in JSON: the condition is active, but the alert is not firing yet. */
+/** Schema of a pending alert in JSON. A pending alert's condition is active, but the alert is not firing yet. */
 export const pendingAlert = alertEpisode
   .pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true })
-  // Watchdogs of older versions don't send `inhibits`, so the list defaults to empty.
+  // Older watchdogs don't send `inhibits`, so the list is empty by default.
   .extend({ inhibits: alertEpisode.shape.inhibits.default([]) });
 
-/** One occurrence of a validator's alert, from the first active evaluation to its end. */
+/** One occurrence of a validator's alert, from the first active evaluation to the resolution. */
 export type AlertEpisode = Readonly<z.output<typeof alertEpisode>>;
 
 /** The chain's planned upgrade, its payments, and price comparisons, as of the last poll. */
@@ -63,10 +63,10 @@ export interface ValidatorData {
   readonly assessment: Assessment;
   /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
-  /** The pending alerts; absent if an older watchdog does not report them. */
+  /** The pending alerts. Absent if the watchdog is too old to report pending alerts. */
   readonly pending?: readonly Readonly<z.output<typeof pendingAlert>>[];
-  /** Other facts about the chain; absent if an older watchdog does not report them. */
+  /** Other facts about the chain. Absent if the watchdog is too old to report chain facts. */
   readonly chain?: ChainFacts;
-  /** Jail state, signing window and comparisons at the last poll; absent if no chain is read or an older watchdog does not send them. */
+  /** Jail state, signing window and comparisons at the last poll. Absent if no chain is read or if the watchdog is too old. */
   readonly standing?: Standing;
 }

@@ -11,8 +11,9 @@ import { COMPONENT_SOURCES } from "./status-page-config.ts";
 export const SHOWN_DAYS = 90;
 
 /**
- * A day's state, based on the rate of the blocks with known results. The state is "good" at or above the full-reward boundary, "weak"
- * between the boundaries, and "bad" below both. The state is "unknown" if results are unknown for most of the day.
+ * A day's state, based on the success rate of the blocks with known results. The state is "good" at or above the full-reward
+ * boundary, "weak" between the boundaries, and "bad" below both boundaries. The state is "unknown" if most of the day has no known
+ * results.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
@@ -24,15 +25,15 @@ export interface PublicDay {
   readonly state: DayState;
   /** Success rate of the blocks with known results; undefined if there are no such blocks. */
   readonly rate: SuccessRate | undefined;
-  /** Fraction of the day without known results, from 0 to 1; for today, the fraction of the time until now. */
+  /** Fraction of the day without known results, from 0 to 1. For today, only the time until now is included. */
   readonly unknownShare: number;
 }
 
 /** The period for which results are known. */
 export interface SeenTimes {
-  /** When counting began; undefined if nothing has been counted. */
+  /** The time when counting began; undefined if nothing has been counted. */
   readonly fromMs: number | undefined;
-  /** When a node was last read; undefined if no node has been read. */
+  /** The time when a node was last read; undefined if no node has been read. */
   readonly untilMs: number | undefined;
 }
 
@@ -46,7 +47,7 @@ export function countedFromMs(ledger: LedgerView, source: LedgerSource): number 
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Returns the last {@link SHOWN_DAYS} days, oldest first. Blocks with estimated times are treated as unknown. */
+/** Returns the last {@link SHOWN_DAYS} days, oldest first. The results of blocks with estimated times are treated as unknown. */
 export function publicDays(
   rollups: readonly Rollup[],
   seen: SeenTimes,
@@ -89,7 +90,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
-/** Returns the fraction of a day that is before counting began or after the last reading. Today is cut off at `nowMs`. */
+/** Returns the fraction of a day that is before counting began or after the last reading. Today ends at `nowMs`. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -124,10 +125,10 @@ export interface PublicHistory {
 
 export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 
-/** Halts and gaps shorter than this are not shown as incidents. */
+/** Minimum length of the halts and gaps that are shown as incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/** Reads the incidents, halts and gaps in [fromMs, toMs), without scattered bad blocks, which the public page does not show. */
+/** Reads the incidents, halts and gaps in [fromMs, toMs). Omits scattered bad blocks, which the public page does not show. */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
@@ -147,7 +148,7 @@ export function readHistory(source: IncidentSource, fromMs: number, toMs: number
   };
 }
 
-/** Joins the histories before and after a point in time, merging the two parts of an incident that spans it. */
+/** Joins the histories before and after a point in time. Merges the two parts of an incident that spans this time. */
 export function joinHistories(
   past: PublicHistory,
   recent: PublicHistory,

@@ -16,8 +16,8 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is stale,
- * because a page in an open tab, a cache or an exported file would otherwise appear current.
+ * The script reloads the page unless the reader is using the page or the server does not respond. Once the data is stale, the
+ * script marks the page as old, because an open tab, a cached page or an exported file would otherwise appear current.
  */
 const SCRIPT = `"use strict";
 (() => {
@@ -40,13 +40,13 @@ setInterval(tell, 5000);
 if (reload) setInterval(load, reload * 1000);
 })();`;
 
-/** The page's content security policy, which allows only the page's own style, script and server. */
+/** The page's content security policy, which only allows the page's own style, script and server. */
 export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
   "connect-src 'self'",
   "form-action 'none'",
 ]);
 
-/** Tone and label for each validator state. */
+/** The tone and label for each validator state. */
 const STATES: Readonly<Record<PublicState, readonly [Tone, string]>> = {
   outage: ["bad", "outage"],
   unknown: ["unknown", "no current data"],
@@ -60,8 +60,8 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
 };
 
 /**
- * Renders the page as a complete document. Browsers reload it every `reloadSeconds`; an exported file has no `reloadSeconds` and is
- * never reloaded.
+ * Renders the page as a complete document. Browsers reload the page every `reloadSeconds`. An exported file has no `reloadSeconds`
+ * and is never reloaded.
  */
 export function publicPage(
   status: PublicStatus,
@@ -98,7 +98,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** The content security policy for exported files, without `frame-ancestors` because a `meta` element cannot forbid framing. */
+/** The content security policy for exported files. `frame-ancestors` is omitted, because a `meta` element cannot forbid framing. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
@@ -143,12 +143,12 @@ ${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWord
 
 const CELL = 8;
 const HEIGHT = 40;
-/** Height of a day's bar for each state. States differ in shape, not just in colour, for readers who cannot tell colours apart. */
+/** The height of a day's bar for each state. States differ in height and not only in colour, for readers who cannot distinguish colours. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
-/** Smallest unknown fraction of a day that is drawn. */
+/** Minimum unknown fraction of a day that is drawn. */
 const LEAST_SHARE = 0.005;
 
-/** Draws the history as one bar per day. The unknown part of a day is outlined above the day's bar. */
+/** Draws the history with one bar per day. The unknown part of a day is an outline above the day's bar. */
 function dayBars(days: readonly PublicDay[], summary: string): Html {
   const bars = (state: DayState): Html | string => {
     const own = days.flatMap((day, index) => (day.state === state ? [bar(day, index)] : []));
@@ -183,10 +183,10 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
   return `${day}: ${formatPercent(rate)} %${unknown}`;
 }
 
-/** Maximum number of days listed by date in the summary. */
+/** Maximum number of days that the summary lists by date. */
 const NAMED = 20;
 
-/** Describes the bars in words: how many days had each state, and which days were not good. */
+/** Describes the bars in words. The text states how many days had each state, and lists the days that were not good. */
 function daysInWords(days: readonly PublicDay[]): string {
   const of = (state: DayState): readonly PublicDay[] => days.filter((day) => day.state === state);
   const worse = [...of("bad"), ...of("weak")];

@@ -11,7 +11,7 @@ import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 import { isSymptom, NO_CAUSE } from "../alerts/miss-causes.ts";
 
-/** A validator's row on the status page, with its days. */
+/** One of a validator's rows on the status page, with an entry for each day. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
@@ -20,7 +20,7 @@ export interface PublicComponent {
 
 export interface PublicIncident {
   readonly fromMs: number;
-  /** When the incident ended; undefined while it is ongoing. */
+  /** The time when the incident ended; undefined while the incident is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
   /** The incident's cost; absent unless amounts are shown. */
@@ -31,16 +31,16 @@ export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
   readonly present: Pick<Present, "state" | "text">;
-  /** Wall-clock time at which a node was last read; undefined if none has been read. */
+  /** Wall-clock time at which a node was last read; undefined if no node has been read. */
   readonly seenAtMs: number | undefined;
   readonly components: readonly PublicComponent[];
-  /** The validator's most recent incidents, at most {@link MAX_INCIDENTS}, newest first. */
+  /** Up to {@link MAX_INCIDENTS} of the validator's most recent incidents, newest first. */
   readonly incidents: readonly PublicIncident[];
   /** The month's pay so far; absent unless amounts are shown. */
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
-/** Maximum number of incidents shown per validator, newest first. */
+/** Maximum number of incidents shown per validator. */
 const MAX_INCIDENTS = 20;
 
 /** During an outage, an incident whose last bad block is at most this old is shown as ongoing. */
@@ -58,7 +58,7 @@ interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces a validator's data to the facts that may be public. */
+/** Returns the part of a validator's data that may be public. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const { least } = policyOf(assessment);
@@ -104,7 +104,7 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
       ...(cost === undefined ? {} : { cost: costText(cost) }),
     };
   });
-  // An outage that has just begun may have no bad block yet.
+  // An outage that has just begun may not have a bad block yet.
   const isListed = listed.some(({ toMs }) => toMs === undefined);
   const begun =
     outage === undefined || isListed
@@ -115,9 +115,9 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data, i.e. the oldest of the validators' last polls; undefined until every validator has been polled. */
+  /** The time of the data, which is the earliest of the validators' last polls; undefined until every validator has been polled. */
   readonly asOfMs: number | undefined;
-  /** Age, in ms, beyond which the data no longer shows the current state. */
+  /** Age in ms after which the data no longer shows the current state. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }
@@ -128,7 +128,7 @@ export function gravest({ validators }: PublicStatus): PublicValidator | undefin
   return validators.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Encodes the public status page as JSON. Times are in ISO 8601; days are UTC dates. */
+/** Encodes the public status page as JSON. Times are in ISO 8601, and days are UTC dates. */
 export function publicJson(status: PublicStatus): JsonObject {
   return {
     title: status.title,
@@ -171,15 +171,13 @@ function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
   };
 }
 
-/** Formats a fraction as a percentage with one decimal. Only exactly 0 is shown as 0.0, and only exactly 1 as 100.0. */
+/** Formats a fraction as a percentage with one decimal. Only an exact 0 is formatted as 0.0, and only an exact 1 as 100.0. */
 export function unknownPercent(share: number): string {
   if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
   return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);
 }
 
-/**
- * Public descriptions of incident causes, by condition name or ledger event kind, without names of machines, programs or alerts.
- */
+/** Public descriptions of incident causes, by condition name or ledger event kind. No description names a machine, program or alert. */
 const WORDS: Readonly<Record<string, string>> = {
   "sidecar-down": "The price service did not respond",
   "oracle-calls-failing": "Requests for prices failed",
@@ -216,7 +214,7 @@ export function publicCause(cause: string): string {
 
 const OTHER = "A technical problem";
 
-/** A validator's possible states, most serious first. */
+/** The possible states of a validator, most serious first. */
 const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
 
 export type PublicState = (typeof PUBLIC_STATES)[number];
@@ -225,7 +223,7 @@ export interface Present {
   readonly state: PublicState;
   /** Describes the state in a sentence without its trailing period. */
   readonly text: string;
-  /** When and why an outage began; absent if no alert reports an outage. */
+  /** The time and cause of an outage; absent if no alert reports an outage. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 
@@ -246,8 +244,9 @@ interface PresentInput {
 }
 
 /**
- * Determines the current state. The state is not "operational" if no node can be read, if there were no recent blocks, or while a critical
- * alert is firing or pending. Alerts about the month's pay are ignored, because they do not describe the present.
+ * Determines the current state. The state is never "operational" if no node can be read, if there are no recent blocks, or while a
+ * critical alert is firing or pending. Alerts about symptoms, such as the month's pay, are ignored, because such alerts do not
+ * describe the present.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

@@ -4,7 +4,7 @@ import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
-/** The rows that a validator can have on the status page, and the ledger source of each row's counts. */
+/** The rows that a validator can have on the status page, with the ledger source of each row's counts. */
 export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
   Record<string, LedgerSource>
 >;
@@ -18,13 +18,16 @@ export interface ShownValidator {
   readonly name: string;
   /** The validator's public name, as shown on the page. */
   readonly title: string;
-  /** The components shown for the validator, one row each, in display order. */
+  /** The components to show for the validator, in display order. Each component has one row. */
   readonly components: readonly ComponentName[];
 }
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names allowed in addition to the loopback names. By default, none on a loopback address, and any name on other addresses. */
+  /**
+   * Host names allowed in addition to the loopback names. By default, a loopback address allows no other names, and other addresses
+   * allow every name.
+   */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -32,7 +35,7 @@ export interface StatusPageConfig {
   readonly hasAmounts: boolean;
 }
 
-/** Maximum number of validators on the page, which shows 90 days for each and would otherwise become too large. */
+/** Maximum number of validators on the page. The page shows 90 days for each validator and would otherwise become too large. */
 export const MAX_SHOWN = 50;
 
 function titleField() {
@@ -88,7 +91,10 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for each listed validator that is unknown or listed twice, and one if there are too many validators for one page. */
+/**
+ * Adds an issue for each listed validator that is unknown or listed twice. Also adds an issue if there are too many validators for
+ * one page.
+ */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;
@@ -112,7 +118,7 @@ interface PageValidator {
   readonly hasVotes: boolean;
 }
 
-/** Converts the configuration file's section to the status page's settings. Without the section, all settings have their default values. */
+/** Converts the `status_page` section to the page's settings. Without the section, all settings have their default values. */
 export function statusPageOf(
   page: StatusPageFile = statusPageSchema.parse({}),
   all: readonly PageValidator[],

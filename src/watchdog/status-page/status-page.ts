@@ -22,16 +22,16 @@ export interface StatusPageDeps {
   readonly logger: Logger;
   /** Returns a validator's counts from memory, or undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the counts from memory plus older counts from disk. May throw, for example if the disk fails. */
+  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk is failing. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alertHistory: () => readonly PastAlert[];
-  /** Longest time that normally passes between the ends of two polls. */
+  /** Maximum time that normally passes between the ends of two polls. */
   readonly pollMs: number;
   readonly intervalMs: number;
 }
 
 export interface StatusPage {
-  /** Updates the page with a validator's status after a poll. */
+  /** Records a validator's status after a poll, for the next rendering. */
   readonly update: (status: WatchdogStatus) => void;
   readonly routes: readonly HttpRoute[];
 }
@@ -48,9 +48,8 @@ interface Entry {
 }
 
 /**
- * Creates the page at `GET /` and a JSON route with the same content, on an HTTP server without any other routes.
- * The page is rendered on request, at most once per poll. Data from before yesterday is read during a poll, at most once per
- * hour.
+ * Creates the routes `GET /` for the page and `GET /status.json` for the same content as JSON. The page is rendered on request. A
+ * rendered page is cached until the next poll. Data from before yesterday is read during a poll, at most once per hour.
  */
 export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
   const { clock, pollMs, intervalMs } = deps;
@@ -94,7 +93,7 @@ export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps)
   };
 }
 
-/** Writes error texts only to the log, since they may contain addresses and paths. */
+/** Writes error texts only to the log, because an error text may contain addresses and paths. */
 function safely(handle: () => HttpReply, { logger }: Pick<StatusPageDeps, "logger">): HttpReply {
   try {
     return handle();
@@ -119,7 +118,7 @@ function reply(contentType: string, body: string, cachedSeconds: number): HttpRe
   };
 }
 
-/** Returns a function that caches its last value and recreates it only if an element of the key has changed. */
+/** Returns a function that caches its last value. The value is only created again if an element of the key has changed. */
 function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
   return (key, create) => {
@@ -129,7 +128,10 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** Returns the cache key for a validator. The key changes with each poll, each day and, once polls have stopped, each minute. */
+/**
+ * Returns the cache key for a validator. The key changes with each poll and each day. Once polls have stopped, the key changes
+ * every minute.
+ */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -163,12 +165,15 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday (UTC), since when all counts are in memory. */
+/** Returns the start of yesterday (UTC). All later counts are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that returns the history before yesterday, cached for only an hour because backfills may change the history. */
+/**
+ * Creates a function that returns the history before yesterday. The cache expires after an hour, because backfills can change the
+ * history.
+ */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {
@@ -186,13 +191,13 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
       known.set(validator, { cutMs, atMs: nowMs, past });
       return past;
     } catch {
-      // Fall back to the data in memory, because the page is needed most when something fails, such as the disk.
+      // Fall back to the data in memory, because the page is needed most during a failure, for example of the disk.
       return found?.past ?? read(deps.ledger(validator));
     }
   };
 }
 
-/** Returns when this process last read a node or, if it has not read any, when the last counted minute ended. */
+/** Returns when this process last read a node. If no node has been read, returns when the last counted minute ended. */
 function seenAt(
   { sources }: WatchdogStatus,
   ledger: LedgerView | undefined,
@@ -229,22 +234,22 @@ interface ExportedValidator extends IncidentSource {
   /** The current month's assessment as of the last poll. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
-  /** The pending alerts; absent if the watchdog's version is too old to report them. */
+  /** The pending alerts. Absent if the watchdog is too old to report pending alerts. */
   readonly pending?: readonly (ExplainingAlert & Omit<OpenAlert, "phase">)[];
 }
 
 /** A watchdog's data, as returned by its API. */
 interface ExportedState {
   readonly nowMs: number;
-  /** When the last poll ended; undefined before the first poll. */
+  /** The time when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly validators: readonly ExportedValidator[];
 }
 
-/** A last poll older than this is stale and no longer describes the current state. */
+/** Maximum age of a last poll that still describes the current state. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** Data in an exported file is marked as old at this age, because the file should be replaced regularly. */
+/** Age at which the data in an exported file is marked as old, because exported files should be replaced regularly. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
@@ -257,7 +262,7 @@ export function exportedStatus(config: StatusPageConfig, state: ExportedState): 
   };
 }
 
-/** Creates the public data of one validator. `data` is undefined if the watchdog does not report the validator. */
+/** Creates the public data for one validator. `data` is undefined if the watchdog does not report the validator. */
 function exported(
   shown: ShownValidator,
   data: ExportedValidator | undefined,

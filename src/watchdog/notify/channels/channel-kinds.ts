@@ -29,17 +29,17 @@ import { isoTime } from "../../../platform/base/time.ts";
 import { costText } from "../../policy/cost-text.ts";
 import { alertName } from "../../conditions/condition.ts";
 
-/** An Alertmanager cluster. Each of its servers must receive every alert. */
+/** An Alertmanager cluster. Every server in the cluster must receive every alert. */
 interface Cluster {
   /** Root URLs of all Alertmanagers in the cluster, without trailing slashes. */
   readonly urls: readonly string[];
   readonly authorization?: Secret | undefined;
 }
 
-/** A pushed alert expires after this many push intervals without another push. */
+/** Number of push intervals after which an alert expires if it is not pushed again. */
 const VALID_PUSHES = 4;
 
-/** The kind `alertmanager`. Prometheus Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
+/** The channel for Prometheus Alertmanager, which receives the state of all alerts, because it routes, groups and repeats alerts itself. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -70,7 +70,7 @@ const alertmanager = defineChannel({
     authorization: { env: "ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION" },
   },
   maxEvents: MESSAGE_EVENTS,
-  // Send each test alert with an end time, so that Alertmanager resolves it immediately.
+  // Send test alerts with an end time, so that Alertmanager resolves the alerts immediately.
   alert: (events, config) =>
     requests(
       config,
@@ -91,7 +91,7 @@ function requests({ urls, authorization }: Cluster, body: readonly unknown[]) {
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert for Alertmanager's API v2. Labels identify the alert, so values that change while it fires go into annotations. */
+/** Encodes an alert for Alertmanager's API v2. The labels identify the alert, so values that can change are encoded as annotations. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
@@ -135,7 +135,7 @@ const pagerduty = defineChannel({
     .strictObject({
       kind: z.literal("pagerduty"),
       ...COMMON_FIELDS,
-      // No reminders by default, because PagerDuty repeats and escalates on its own.
+      // Reminders are off by default, because PagerDuty repeats and escalates alerts on its own.
       reminders: z
         .boolean()
         .default(false)
@@ -154,7 +154,7 @@ const pagerduty = defineChannel({
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });
 
-/** Encodes an event for PagerDuty's API. Two watchdogs for one validator open only one incident, because `dedup_key` is the alert's key. */
+/** Encodes an event for PagerDuty's API. Because `dedup_key` is the alert's key, two watchdogs for one validator open only one incident. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
   const { chainId, validator, title, reason } = event;
   const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));
@@ -234,8 +234,8 @@ const email = defineChannel({
 type Sender = Pick<Mail, "from">;
 
 /**
- * Composes the mail about one or more events. A repeated delivery has the same message id, so that e-mail clients show it only
- * once. All messages about an alert form one thread.
+ * Composes the mail about one or more events. Repeated deliveries have the same message id, so that e-mail clients show the mail
+ * only once. All messages about an alert form one thread.
  */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
@@ -254,16 +254,13 @@ function reportMail({ id, subject, text }: ReportMessage, { from }: Sender, to: 
   return { from, to, subject, text: cutLines(text, MAIL_REPORT_LIMIT), messageId, threadId: messageId };
 }
 
-/** Returns a message id that is always the same for the same text and sender's host. */
+/** Returns a message id that depends only on the text and the host in the sender's address. */
 function mailId(text: string, from: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return `${hash}@${from.slice(from.lastIndexOf("@") + 1)}`;
 }
 
-/**
- * All channel kinds, in the order used in the documents. To add a kind, define it in this file or in an adjacent file, and add it
- * to this list.
- */
+/** All channel kinds, in the documentation's order. To add a kind, define it here or in a neighbouring file, and add it to this list. */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;

@@ -17,14 +17,14 @@ interface KindSettings extends ChannelSettings {
 
 type ChannelRequest = Omit<JsonPost, "signal">;
 
-/** How a channel turns events and reports into e-mails instead of HTTP requests. */
+/** Functions that convert events and reports to e-mails instead of HTTP requests. */
 interface Mails<Config> {
   readonly server: (config: Config) => { readonly server: MailServer; readonly to: readonly string[] };
   readonly alert: (events: readonly AlertEvent[], config: Config, to: readonly string[]) => Mail;
   readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
 }
 
-/** Settings and encoding for a receiver that gets the state of all alerts, because it routes, groups and repeats them itself. */
+/** Settings and encoding for a receiver that gets the state of all alerts, because it routes, groups and repeats alerts itself. */
 interface StateRequests {
   /** Maximum time between two pushes of the state, in ms. */
   readonly everyMs: number;
@@ -32,7 +32,7 @@ interface StateRequests {
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** Definition of one kind of channel: its configuration keys, and how it encodes events and reports. */
+/** The definition of a channel kind, with its configuration keys and its encoding of events and reports. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   /** Value of the `kind` key in the configuration, such as "slack". */
   readonly kind: string;
@@ -44,18 +44,18 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly schema: Schema;
   /** Example values for the configuration file, without `kind`. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery: 1 for requests that programs read, more for messages that people read. */
+  /** Maximum number of events per delivery. The value is 1 for requests that programs read, and higher for messages that people read. */
   readonly maxEvents: number;
-  /** Encodes one validator's events, oldest first, as requests; absent if the channel has `mails`. */
+  /** Encodes one validator's events, oldest first, as requests. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
-  /** Encodes a report; absent if the receiver accepts only alerts. */
+  /** Encodes a report as a request. Absent if the receiver only accepts alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
-  /** If present, the receiver gets the state of all alerts at each change instead of events. */
+  /** If present, the receiver gets the state of all alerts at each change, instead of single events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
   /** Patterns of replies that make another attempt pointless. */
   readonly words?: ReceiverWords;
-  /** How the receiver reports that it has moved; absent if receivers of this kind never move. */
+  /** Detects that a receiver has moved. Absent if receivers of this kind never move. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
@@ -69,7 +69,7 @@ interface ReceiverMoves<Config> {
   readonly advice: (id: string) => string;
 }
 
-/** A channel kind with its schema hidden behind `open`, so that all kinds have the same type. */
+/** A channel kind that hides its schema behind `open`, so that all kinds have the same type. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
@@ -79,12 +79,12 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
   readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
 }
 
-/** A receiver of notifications and, unless it accepts only alerts, of reports. */
+/** A receiver of notifications. Most channels also accept reports. */
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, which must be sorted oldest first. Resolves once the receiver has accepted all events, and
-   * otherwise rejects with a `ChannelError`, whose message contains no secrets.
+   * Delivers one validator's events, which must be sorted oldest first. Resolves once the receiver has accepted all events.
+   * Otherwise, rejects with a `ChannelError` whose message contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
   /** Delivers a report with the same guarantees as `send`. A report that is too long is truncated, with a note at its end. */
@@ -93,7 +93,7 @@ export interface Channel extends KindSettings {
   readonly state?: StatePush;
 }
 
-/** Like {@link StateRequests}, with a function that sends one of the requests. */
+/** The same as {@link StateRequests}, with a function that sends one of the requests. */
 export interface StatePush extends StateRequests {
   readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
@@ -102,7 +102,7 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** Stores the new ids of receivers that have moved. Without this store, the ids are lost when the process ends. */
+  /** Stores the new ids of receivers that have moved. If absent, the new ids are lost when the process ends. */
   readonly moves?: StoredMoves;
 }
 
@@ -112,14 +112,14 @@ export interface StoredMoves {
   readonly setMove: (channel: string, move: ChannelMove) => void;
 }
 
-/** Maximum number of events in one message for people. */
+/** Maximum number of events in one message that people read. */
 export const MESSAGE_EVENTS = 20;
 
 export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
   const { kind, about, schema, example } = definition;
-  // Comparing the kind is enough, because all configurations of one kind have the same schema.
+  // The kind determines the configuration's schema, so only compare the kind.
   const isOwn = (config: KindSettings): config is z.output<Schema> => config.kind === kind;
   return {
     kind,
@@ -166,14 +166,17 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration, with the receiver's new id if it has moved and the operator has not configured another id since. */
+  /**
+   * Returns the configuration. If the receiver has moved, the new id replaces the configured id, unless the operator has changed
+   * the configured id since.
+   */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
     const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
     return id === undefined ? config : moves.withId(config, id);
   };
-  /** Sends requests. If the receiver reports a new id, stores the id and sends the requests again. */
+  /** Sends the requests. If the receiver reports a new id, stores the new id and sends the requests again. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
@@ -234,7 +237,7 @@ export const COMMON_FIELDS = {
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
 
-/** Converts the values of {@link COMMON_FIELDS} to {@link ChannelSettings}, and passes all other keys through. */
+/** Converts the values of {@link COMMON_FIELDS} to {@link ChannelSettings}. All other keys remain unchanged. */
 export function toSettings<Values extends CommonValues>(values: Values) {
   const { min_severity: minSeverity, reminders, resolved, deadline, ...own } = values;
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };

@@ -9,7 +9,7 @@ import { ChannelError, MAX_WORDS, safeText, withoutSecrets, wordsOf } from "./tr
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** "tls" encrypts from the start, "starttls" requires an upgrade of the connection, and "none" does not encrypt. */
+  /** "tls" encrypts from the start, "starttls" requires the connection to be upgraded, and "none" does not encrypt. */
   readonly security: "tls" | "starttls" | "none";
   readonly user?: string | undefined;
   readonly password?: Secret | undefined;
@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The message id, without angle brackets, which stays the same when a delivery is repeated. */
+  /** The message id, without angle brackets. Repeated deliveries have the same id. */
   readonly messageId: string;
   /** Id of the first message in the thread, without angle brackets. */
   readonly threadId: string;
@@ -38,30 +38,30 @@ interface RefusedRecipient {
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the rejected recipients; the list is empty if the server accepted all recipients. */
+/** Sends an e-mail. Resolves with the rejected recipients, which is an empty list if the server accepted all recipients. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** Number of accepted items remembered per recipient, which is more than an outbox can contain. */
+/** Maximum number of accepted items stored per recipient. An outbox contains fewer items. */
 const MAX_ACCEPTED = 500;
 
 /** SMTP replies that reject the content because it is too large or refused by a filter. */
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
- * Returns a function that e-mails items to all recipients, and rejects with {@link ChannelError} while any recipient is refused. If
- * it is called again after a failure, nobody gets an item twice: `mailOf` then composes an e-mail with only the items that some
- * recipients still lack.
+ * Returns a function that e-mails items to all recipients, and rejects with {@link ChannelError} if any recipient is refused. A
+ * repeated call sends no recipient the same item twice. For each group of recipients that lack the same items, `mailOf` composes an
+ * e-mail with these items.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
   mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
   mail: SendMail,
 ): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** For each recipient, the ids of items that this recipient has accepted but others have not. */
+  /** The ids of items that a recipient has accepted while other recipients have not, by recipient. */
   const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
   return async (items, options) => {
     const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
@@ -90,7 +90,7 @@ export function createMailing<Item extends { readonly id: string }>(
 
 /**
  * Creates the error for recipients that the server refused. The error allows a retry if the server may accept a refused recipient
- * later; a retry goes only to recipients who lack the mail.
+ * later. Retries are only sent to recipients who lack the mail.
  */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
@@ -101,10 +101,10 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
   return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
 }
 
-/** How long to wait for the SMTP server's greeting and for each reply. The channel's deadline also limits the whole delivery. */
+/** Maximum time to wait for the SMTP server's greeting and for each reply. The channel's deadline limits the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
-/** Creates a {@link SendMail} that uses SMTP, with one connection per e-mail because alerts are rare. */
+/** Creates a {@link SendMail} that uses SMTP. Each e-mail has its own connection, because alerts are rare. */
 export function createSendMail(network: NetworkOptions = {}): SendMail {
   const ca = trustedCertificates(network);
   return (server, mail, options) => sendSmtp(server, mail, options, ca);
@@ -117,7 +117,7 @@ async function sendSmtp(
   ca: readonly string[] | undefined,
 ): ReturnType<SendMail> {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
-  // Load the library only here, because loading takes long and few watchdogs send e-mail.
+  // Import the library on demand, because the import is slow and few watchdogs send e-mail.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: server.host,
@@ -128,7 +128,7 @@ async function sendSmtp(
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
     socketTimeout: stepMs,
-    // Keep the library from reading a file or a URL that an alert's text might name.
+    // Prevent the library from reading files or URLs that an alert's text might name.
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(ca === undefined ? {} : { tls: { ca: [...ca] } }),
@@ -178,7 +178,7 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }
 
-/** Returns an SMTP reply's code and its text, from which the account name is removed. */
+/** Returns an SMTP reply's code and text. The account's name and password are redacted. */
 function smtpReply(
   error: unknown,
   { user = "", password }: MailServer,

@@ -47,7 +47,7 @@ export const slack = defineChannel({
   },
 });
 
-/** Encodes events as the body for an incoming webhook, with the subject and one coloured attachment per event. */
+/** Encodes events as the body of an incoming webhook's request, with the subject and one coloured attachment per event. */
 function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
   const { subject, paragraphs } = alertMessage(events);
   return {
@@ -62,20 +62,20 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Escapes `&`, `<` and `>`, which are markup in Slack. Unescaped text from other hosts could ping everyone with `<!channel>`. */
+/** Escapes `&`, `<` and `>`, which Slack uses for markup. Unescaped text from other hosts could ping everyone with `<!channel>`. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 const DISCORD_COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 
-/** Discord allows ten embeds with 6,000 characters in total. Five embeds of at most 1,000 characters stay below that. */
+/** Discord allows ten embeds with 6,000 characters in total. Five embeds of at most 1,000 characters stay below this limit. */
 const MAX_EMBEDS = 5;
 const EMBED_LIMIT = 1000;
 const CONTENT_LIMIT = 2000;
 const DISCORD_REPORT_LIMIT = 1900;
 
-/** Makes Discord treat "@everyone" as plain text, because text from other hosts must not ping people. */
+/** Makes Discord treat mentions such as "@everyone" as plain text, because text from other hosts must not ping people. */
 const NO_MENTIONS = { parse: [] };
 
 export const discord = defineChannel({
@@ -91,7 +91,7 @@ export const discord = defineChannel({
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // Discord's replies if the webhook or channel no longer exists, or if the token is wrong.
+  // Discord sends these replies if the webhook or channel no longer exists, or if the token is wrong.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: discordBody(events) }],
   report: (report, { url }) => ({
@@ -153,7 +153,7 @@ export const telegram = defineChannel({
   words: {
     gone: /^(?:401|404) |chat not found|bot was (?:kicked|blocked)|bot is not a member|bot can't initiate|user is deactivated|group chat was (?:deactivated|deleted)|chat was deleted|have no rights|not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|PEER_ID_INVALID|TOPIC_(?:CLOSED|DELETED)/i,
   },
-  // A group gets a new id when it becomes a supergroup.
+  // A Telegram group gets a new id when it becomes a supergroup.
   moves: {
     idOf: ({ chatId }) => chatId,
     withId: (config, chatId) => ({ ...config, chatId }),
@@ -186,11 +186,11 @@ function sendMessageUrl({ api, botToken }: { readonly api: string; readonly botT
   return `${api}/bot${botToken.reveal()}/sendMessage`;
 }
 
-/** Discord refuses `content` longer than 2,000 characters. */
+/** Discord, which accepts the webhook's JSON, refuses `content` longer than 2,000 characters. */
 const WEBHOOK_LIMIT = 2000;
 const WEBHOOK_REPORT_LIMIT = 100_000;
 
-/** A generic webhook, which receives a JSON document with all fields, including the texts that Discord and Slack show. */
+/** The channel for generic webhooks. The JSON body has all fields, including `content` and `text`, which Discord and Slack show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
@@ -212,7 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Use the newest event's id, because a repeated delivery that contains newer events needs a different id from the failed delivery.
+    // Use the newest event's id, so that a retry with additional events has a different id than the failed delivery.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({
@@ -232,7 +232,7 @@ function endpoint(
   return { url: url.reveal(), headers };
 }
 
-/** Encodes one event for the webhook's `alerts` list. Times are in ISO 8601, and numbers of blocks are strings. */
+/** Encodes one event for the webhook's `alerts` list. Times are in ISO 8601, and block counts are strings. */
 function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
   return {
     id: event.id,

@@ -9,15 +9,15 @@ const KIND_WORDS = {
   resolved: "RESOLVED",
 } as const;
 
-/** A message for people about one validator's events. */
+/** A human-readable message about one validator's events. */
 export interface AlertMessage {
-  /** One line with all titles, such as "[FIRING, critical] neutron-1 val-a: Sidecar down". */
+  /** A line with all titles, such as "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
   /** One plain-text paragraph per event, without its title. */
   readonly paragraphs: readonly string[];
 }
 
-/** Formats one validator's events, of which there must be at least one, oldest first, as a message. */
+/** Formats one validator's events as a message. There must be at least one event, and the oldest must be first. */
 export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   const kindOf = (event: AlertEvent): string => (events.length === 1 ? "" : `[${kindText(event)}] `);
   return {
@@ -26,7 +26,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   };
 }
 
-/** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit and states their number. */
+/** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit, and states their number. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
   // Reserve space for a last line with the number of omitted paragraphs.
   const space = limit - 40;
@@ -42,20 +42,20 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats an event's problem, start, cost, first step and links, one per line and without the title. */
+/** Formats an event without its title. The lines contain the problem, the start and cost, the first step, and the links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   const action = event.kind === "resolved" ? [] : [`Do first: ${event.action}`];
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** Describes the problem or its end, with measured values. A name at the beginning, such as a node's, is not capitalized. */
+/** Describes the problem or the problem's end, with measured values. A name at the beginning, such as a node name, is not capitalized. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/** Describes when the alert began and, for missed votes, the blocks lost since. The first lost blocks may predate the alert. */
+/** Describes when the alert began and, if votes are missed, the lost blocks. Losses may begin before the alert. */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
@@ -66,12 +66,12 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // The count stays at zero while the node is down, or if the node counts votes without prices as good.
+  // The count stays zero while the node is down, or if the node counts votes without prices as good.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
 
-/** Returns the links to show in an event's notification. If no base URL of the runbooks is known, the runbook's link is a file name. */
+/** Returns the links to show in an event's notification. The runbook's link may be only a file name. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
@@ -80,7 +80,7 @@ export function linksOf({ runbook, dashboard, page }: AlertEvent) {
   ];
 }
 
-/** Truncates a text to `limit` characters, the last of which is then "…". */
+/** Truncates a text to `limit` characters, including a final "…". */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
@@ -103,15 +103,15 @@ function subjectOf(events: readonly AlertEvent[]): string {
 }
 
 export interface ReportMessage {
-  /** Id of the report, which stays the same when a delivery is repeated. */
+  /** The report's id. A repeated delivery has the same id. */
   readonly id: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Formats a report as its subject and a fenced block, because its tables need a fixed-width font. `limit` is approximate. */
+/** Formats a report as its subject and a fenced block, because tables need a fixed-width font. `limit` is approximate. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
-  // Leave 10 characters for the line feeds and the two fences. Replace fences in the report, because they would end the block.
+  // Reserve 10 characters for the line feeds and the two fences. Replace fences in the report, because a fence would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
   return `${subject}\n\`\`\`\n${shown}\n\`\`\``;
 }

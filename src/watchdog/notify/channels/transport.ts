@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A POST request with a JSON body. Errors must not contain the URL or the headers, which may be secret. */
+/** A POST request with a JSON body. Error messages must not contain the URL or the headers, which may be secret. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,31 +15,31 @@ export interface JsonPost {
 
 export interface PostReply {
   readonly status: number;
-  /** How long the receiver asked to wait, in ms. */
+  /** The delay that the receiver requested before the next attempt, in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** Beginning of the response body; absent if there is no body. */
+  /** The beginning of the response body. Absent if there is no body. */
   readonly text?: string;
 }
 
-/** Sends a POST request and resolves with any response, even an HTTP error; rejects only if there is no response. */
+/** Sends a POST request. Resolves with any response, including HTTP errors, and only rejects if there is no response. */
 export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
 /** The kinds of delivery failures, each with the details that callers need. */
 export type ChannelErrorFacts =
   /** The receiver may accept the notification later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
-  /** The receiver cannot accept this content, so sending it again is pointless. */
+  /** The receiver cannot accept the content, so another attempt is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not recognise the account, which only the operator can correct. */
+  /** The receiver no longer exists or does not recognise the account. Only the operator can correct the configuration. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
-/** Thrown when a notification was not accepted. The message quotes the receiver's explanation and contains no secrets. */
+/** Thrown if a notification is not accepted. The message quotes the receiver's explanation and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Patterns of replies that, besides certain HTTP statuses, make another attempt pointless. A pattern is matched against the status
- * and the receiver's explanation.
+ * Patterns of replies that make another attempt pointless, in addition to certain HTTP statuses. The patterns are matched against
+ * the status and the receiver's explanation.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -51,8 +51,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST request. Throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not report a
- * failure, as chat servers do with `{"ok": false}`. The error message starts with the name in `receiver`.
+ * Sends a POST request. Throws {@link ChannelError} unless the response has a 2xx status and its body reports no failure, such as
+ * `{"ok": false}` from chat servers. The error message starts with the name in `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -73,7 +73,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** Creates the error for a refusal, classified as permanent ("gone"), caused by the content ("rejected") or temporary ("refused"). */
+/** Creates the error for a refusal, which is permanent ("gone"), caused by the content ("rejected") or temporary ("refused"). */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -92,12 +92,12 @@ function refusal(
 /** Maximum length of a receiver's explanation in logs and errors, in characters. */
 export const MAX_WORDS = 300;
 
-/** JSON keys in which receivers explain a refusal. */
+/** The JSON keys in which receivers explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
 /**
- * Extracts the receiver's explanation from a response body, on one line. The result is empty for a web page, because the page says
- * nothing about the notification.
+ * Extracts the receiver's explanation from a response body, as one line. Returns an empty string for web pages, because a web page
+ * does not explain the refusal.
  */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
@@ -113,10 +113,10 @@ export function wordsOf(text: string): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** Minimum length of a text that is redacted as a secret. Shorter parts of a URL are ordinary words such as "hook". */
+/** Minimum length of the strings that are redacted as secrets. Shorter parts of a URL are ordinary words such as "hook". */
 const MIN_SECRET = 6;
 
-/** Returns the strings in a request that may be secret, i.e. the parts of its URL, its header values, and a routing key. */
+/** Returns the strings in a request that may be secret, i.e. the URL's components, the header values, and a routing key. */
 function secretsOf({ url, headers = {}, body }: JsonPost): readonly string[] {
   const { pathname, search, hash, username, password } = new URL(url);
   const key = isRecord(body) ? body["routing_key"] : undefined;
@@ -135,7 +135,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Maximum number of bytes read from a response, which begins with the receiver's explanation. */
+/** Maximum number of bytes read from a response. The receiver's explanation is at the beginning. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
@@ -153,7 +153,7 @@ async function sendPost(
     method: "POST",
     dispatcher,
     headers: { "content-type": "application/json", ...headers },
-    // Repair text from other hosts, because receivers reject JSON with an unpaired surrogate.
+    // Repair text from other hosts, because receivers reject JSON that contains unpaired surrogates.
     body: JSON.stringify(body, (_key, value: unknown) =>
       typeof value === "string" ? wellFormed(value) : value,
     ),
@@ -176,7 +176,7 @@ async function sendPost(
   return { status: response.statusCode, text, retryAfterMs };
 }
 
-/** Describes a redirect, which is not followed. The description omits the path, because it may be secret. */
+/** Describes a redirect, which is not followed. The description omits the path, because the path may be secret. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
@@ -184,12 +184,12 @@ function redirectText(location: string, from: string): string {
     : `it redirects to ${target.protocol}//${target.host}; configure the URL there`;
 }
 
-/** Maximum wait that a receiver may request. */
+/** Maximum delay that a receiver may request. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (Discord; Telegram nests it in
- * `parameters`). Dates are ignored, and the backoff is used instead.
+ * Parses the `Retry-After` header in seconds, with or without a fraction. Otherwise, parses `retry_after` in the body (Discord) or
+ * in the body's `parameters` (Telegram). Dates are ignored, so that the normal backoff applies.
  */
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
@@ -199,7 +199,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/** Returns an error text without URLs: the full text of this project's errors, and only the code or name of any other error. */
+/** Returns an error text without URLs. The text is the message for this project's errors, and the code or name for other errors. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
