@@ -48,7 +48,7 @@ interface Entry {
 }
 
 /**
- * Creates the routes `GET /` for the page and `GET /status.json` for the same content as JSON. The page is rendered on request. A
+ * Creates a route for the page and a route for the same content as JSON. The page is rendered on request. A
  * rendered page is cached until the next poll. Data from before yesterday is read during a poll, at most once per hour.
  */
 export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
