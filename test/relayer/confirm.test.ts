@@ -169,6 +169,38 @@ describe("a transaction in a block", () => {
     expect(state.deps.height.version()).toBe(version + 1);
   });
 
+  it("whose client update was rejected fails the results that need it, and the others are sent again", async () => {
+    const { sample, state, sent, end, places } = setUp();
+    const known = sampleState({ id: 3n });
+    sample.queries.set(3n, known);
+    const other = place(
+      sample,
+      sampleResult(3n, 100, { query: known.query, update: updateTo(12) }),
+      "in-flight",
+    );
+    const more: readonly Slot[] = [
+      { kind: "update", update: updateTo(12) },
+      { kind: "result", entry: other },
+    ];
+    state.sent = [{ ...sent, slots: [...sent.slots, ...more] }];
+    await end(failed("failed to execute message; message index: 0: header is too old"));
+    expect([...places(), other.stage.kind]).toEqual(["resolved", "resolved", "queued"]);
+    const reason = "wasm/4: failed to execute message; message index: 0: header is too old";
+    expect(sample.outcomes.map(([{ query }, outcome]) => [query.id, outcome])).toMatchObject(
+      [1n, 2n].map((id) => [
+        id,
+        {
+          kind: "unsent",
+          reason,
+          error: {
+            message: `the client rejected the update header: ${reason}`,
+            facts: { code: "header-refused", connectionId: `connection-${id - 1n}` },
+          },
+        },
+      ]),
+    );
+  });
+
   it("that ran out of gas gives the next ones the whole margin again", async () => {
     const { state, end } = setUp();
     for (let times = 0; times < 200; times++) state.margin.learn(300_000n, true, 300_000n);
