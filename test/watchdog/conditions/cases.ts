@@ -400,6 +400,13 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "node-behind": {
     fires: withPage(({ height = 0n }) => ({ height: height - 11n })),
+    alsoFires: {
+      "a node that catches up": withPage(({ height = 0n }) => ({ height: height - 1n, isSyncing: true })),
+      "a node that catches up, without a height": all(
+        withPage(() => ({ isSyncing: true })),
+        withoutPageValues("height"),
+      ),
+    },
     quiet: { "ten blocks": withPage(({ height = 0n }) => ({ height: height - 10n })) },
     missing: {
       "the node's page": blindNode,

@@ -59,6 +59,7 @@ export const JAIL_CASES: Readonly<Record<string, Cases>> = {
   "validator-jailed": {
     fires: jailed,
     alsoFires: {
+      "a double sign": tombstoned,
       "a jail that has not ended, without operator_address": all(jailed, noOperator),
       "a stake that is too small, which has no time": all(jailed, withSigningInfo({ jailedUntilMs: 0 })),
       "a jail whose time is over, until it is released": all(
