@@ -9,6 +9,7 @@ import {
   shiftTimes,
   type WatchdogState,
 } from "../../src/watchdog/state/state-store.ts";
+import { FULL_HISTORY, FULL_LEDGER } from "../support/watchdog/full-state.ts";
 import { observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -87,6 +88,53 @@ const STATE: WatchdogState = {
     outbox: [{ channel: "chat", event: EVENT, dead: { atMs: NOW - HOUR, reason: "no_service" } }],
   },
 };
+
+/** All numbers in a value, by their path. */
+function numbersIn(value: unknown, path = ""): readonly (readonly [path: string, value: number])[] {
+  if (typeof value === "number") return [[path, value]];
+  if (value === null || typeof value !== "object") return [];
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return entries.flatMap(([key, each]) => numbersIn(each, `${path}/${key}`));
+}
+
+it("the times of a state move in every field that this machine's clock has dated and that is still compared, and in no other", () => {
+  const state: WatchdogState = {
+    ...EMPTY_STATE,
+    ledgers: new Map([["v", FULL_LEDGER]]),
+    pollHistories: new Map([["v", FULL_HISTORY]]),
+  };
+  const moved = shiftTimes(state, DAY, NOW);
+  const before = numbersIn([state.ledgers, state.pollHistories]);
+  const after = new Map(numbersIn([moved.ledgers, moved.pollHistories]));
+  const differences = before.map(([path, value]) => [path, (after.get(path) ?? Number.NaN) - value] as const);
+  expect(new Set(differences.map(([, by]) => by))).toEqual(new Set([0, DAY]));
+  expect(differences.filter(([, by]) => by !== 0).map(([path]) => path)).toEqual([
+    "/0/v/sources/calls/counterStates/a/baseline/atMs",
+    "/0/v/sources/calls/counterStates/a/conflict/first/atMs",
+    "/0/v/sources/calls/counterStates/a/conflict/last/atMs",
+    "/0/v/sources/calls/counterStates/a/replacedAtMs",
+    "/0/v/sources/calls/counterStates/b/baseline/atMs",
+    "/0/v/sources/calls/checkpoint/atMs",
+    "/0/v/progress/sinceMs",
+    "/0/v/processes/__proto__/sidecarSeenMs",
+    "/0/v/processes/__proto__/changedMs",
+    "/1/v/nodes/a/progress/firstSeenMs",
+    "/1/v/nodes/a/progress/advancedAtMs",
+    "/1/v/nodes/a/seenSinceMs",
+    "/1/v/nodes/a/seenMs",
+    "/1/v/nodes/a/lastGoodMs",
+    "/1/v/nodes/a/lastBadMs",
+    "/1/v/nodes/a/latency/recent/atMs",
+    "/1/v/nodes/a/tick/sinceMs",
+    "/1/v/nodes/a/recentPrices/0/atMs",
+    "/1/v/nodes/a/webSockets/__proto__/sinceMs",
+    "/1/v/nodes/a/webSockets/__proto__/lastReadMs",
+    "/1/v/nodes/a/webSockets/b_ws/sinceMs",
+    "/1/v/chain/firstSeenMs",
+    "/1/v/upgrade/seenMs",
+    "/1/v/upgrade/doneMs",
+  ]);
+});
 
 describe.each([40 * DAY, -30 * DAY])("the times of a state, after the clock was moved by %d ms", (byMs) => {
   const { ledgers, pollHistories, alerting } = shiftTimes(STATE, byMs, NOW);

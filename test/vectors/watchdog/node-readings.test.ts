@@ -47,6 +47,22 @@ describe("recorded node pages", () => {
       expect(readingOf(page.replaceAll(/^cometbft_/gm, `${namespace}_`))).toEqual(usual);
   });
 
+  it("of several chains are read for the one that is selected, and for none without a selection", () => {
+    const samples = samplesOf("metrics/node-26660-healthy.prom");
+    const both = samples.flatMap((sample) =>
+      sample.labels.has("chain_id")
+        ? [sample, { ...sample, labels: new Map([...sample.labels, ["chain_id", "other-1"]]), value: 7 }]
+        : [sample],
+    );
+    expect(toNodeReading(both, { chainId: "test-1" })).toEqual(toNodeReading(samples));
+    expect(() => toNodeReading(both)).toThrow(
+      "the page contains several chains (test-1, other-1); select one with chain_id",
+    );
+    expect(() => toNodeReading(both, { chainId: "third-1" })).toThrow(
+      "the node is on chain test-1, other-1, expected third-1",
+    );
+  });
+
   it("have the version of the program where the page has one, and never a long one", () => {
     const page = parsePrometheusText(
       Buffer.from(

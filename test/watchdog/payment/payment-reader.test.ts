@@ -273,6 +273,9 @@ describe("the payment of the revenue module", () => {
       note: expect.stringMatching(/cannot be read: .*HTTP 500/),
     });
     expect(payment && paymentState(payment)).toBe("not-compared");
+    expect(payment && paymentText(payment)).toMatch(
+      /^The chain paid 2,500 NTRN \(2,500,000,000 untrn\) for 2026-10: see .* UTC\. It is not compared with an expected amount\. .*cannot be read: /,
+    );
   });
 
   it("failed, or nobody was paid", async () => {
@@ -289,7 +292,10 @@ describe("the payment of the revenue module", () => {
       revenue_amount: "0",
       effective_period_progress: "0.0",
     });
-    expect((await search({ chain: { events: { [`${FIRST}`]: [none] } } })).payment?.outcome).toBe("none-due");
+    const due = await search({ chain: { events: { [`${FIRST}`]: [none] } } });
+    expect(due.payment && paymentText(due.payment)).toBe(
+      "The chain paid nobody for 2026-10: see block 2,678,401's own events, 2026-11-01 00:00:00 UTC.",
+    );
   });
 
   it("is found in a later block by the index, and is missing when no block has it", async () => {
@@ -299,6 +305,9 @@ describe("the payment of the revenue module", () => {
     const nothing = await search({ chain: { indexed: [], events: { [`${FIRST}`]: [others] } } });
     expect(nothing.payment).toMatchObject({ outcome: "missing", height: FIRST + 60n });
     expect(nothing.payment).not.toHaveProperty("note");
+    expect(nothing.payment && paymentText(nothing.payment)).toMatch(
+      /^The payment for 2026-10 is missing: it is not in the blocks up to 2,678,461 \(2026-11-01 \S+ UTC\)\.$/,
+    );
     const noIndex = await search({ chain: { events: {} } });
     expect(noIndex.payment?.note).toBe(
       "only the next month's first block, 2678401, was searched: chain.rpc answered: Internal error block indexing is disabled",

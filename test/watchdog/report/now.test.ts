@@ -138,6 +138,27 @@ describe("status and forecast", () => {
     expect(rowOf(given("recent hours"))).toMatch(/^\S+,97\.5609 %,\d.*,"?\d[\d,]*\.\d\d"?/);
   });
 
+  it.each([
+    ["none", 0, [], "Rotation: no risk; 0 months in a row without pay before this one, 0 of the last five."],
+    [
+      "next",
+      2,
+      ["2026-08", "2026-09"],
+      "Rotation: this month without pay would make the validator a candidate; 2 months in a row without pay before this one, 2 of the last five (2026-08, 2026-09).",
+    ],
+    [
+      "due",
+      3,
+      ["2026-07", "2026-08", "2026-09"],
+      "Rotation: the validator is a candidate; 3 months in a row without pay before this one, 3 of the last five (2026-07, 2026-08, 2026-09).",
+    ],
+  ] as const)("say how near a rotation is: %s", (state, count, months, text) => {
+    const data = validatorWith(9_700n, 300n);
+    const rotation = { state, inARow: count, inWindow: count, months };
+    const rotated = { ...data, assessment: { ...data.assessment, rotation } };
+    expect(renderReport(forecastReport([rotated]), "text").replaceAll(/\s+/g, " ")).toContain(text);
+  });
+
   it("judge by the tier that the month is expected to have, as the page", () => {
     const recovering = validatorWith(9_700n, 300n);
     const { forecast } = recovering.assessment;
