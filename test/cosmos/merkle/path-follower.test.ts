@@ -112,26 +112,51 @@ describe("path follower", () => {
   });
 });
 
+/** A step as a field of an existence proof. */
+function innerOp(prefix: readonly number[], suffix: Uint8Array): Uint8Array {
+  const step = concat(Uint8Array.of(0x08, 1, 0x12, prefix.length, ...prefix, 0x1a, suffix.length), suffix);
+  return concat(Uint8Array.of(0x22, step.length), step);
+}
+
+describe("the path of an IAVL proof", () => {
+  const tree = createIavlTree();
+  tree.set(utf8("key"), utf8("value"));
+  const leaf = tree.at(tree.commit().version)?.proof(utf8("key")) ?? expect.unreachable();
+  // Height 200, size 2, version 1, and the length of the child's hash. Then the right sibling's hash with its length.
+  const step = innerOp([0x90, 0x03, 4, 2, 32], Uint8Array.of(32, ...new Uint8Array(32).fill(7)));
+  const proofOf = (steps: number) => extended(leaf, ...Array.from({ length: steps }, () => [...step]).flat());
+
+  it.each([
+    ["without a cache", undefined],
+    ["with an empty cache", createPathFollower()],
+  ])("has 128 steps at most, %s", (_name, follower) => {
+    const [longest, tooLong] = [128, 129].map((steps) => existence(proofOf(steps), follower));
+    expect(longest?.path).toHaveLength(128);
+    expect(longest && conformingRoot(longest, SDK_SPECS[0]).ok).toBe(true);
+    expect(tooLong && conformingRoot(tooLong, SDK_SPECS[0])).toEqual({
+      ok: false,
+      error: "innerOps depth too long: 129",
+    });
+  });
+});
+
 describe("a step of the multistore's tree", () => {
   const [, multistore] = SDK_SPECS;
   const leaf = Uint8Array.of(0x1a, 9, 0x08, 1, 0x18, 1, 0x20, 1, 0x2a, 1, 0);
 
-  /** The result for a proof of one step with this prefix, whose suffix is the hash of a right sibling. */
-  function rootWith(prefix: readonly number[]): ReturnType<typeof conformingRoot> {
-    const sibling = new Uint8Array(32).fill(7);
-    const step = concat(
-      Uint8Array.of(0x08, 1, 0x12, prefix.length, ...prefix),
-      Uint8Array.of(0x1a, 32),
-      sibling,
-    );
-    const body = concat(
-      Uint8Array.of(0x0a, 1, 0x61, 0x12, 1, 0x62),
-      leaf,
-      Uint8Array.of(0x22, step.length),
-      step,
-    );
-    return conformingRoot(existence(concat(Uint8Array.of(0x0a, body.length), body)), multistore);
+  /** The result for a proof with so many steps with this prefix, whose suffix is the hash of a right sibling. */
+  function rootWith(prefix: readonly number[], steps = 1): ReturnType<typeof conformingRoot> {
+    const step = innerOp(prefix, new Uint8Array(32).fill(7));
+    const path = Array.from({ length: steps }, () => step);
+    const body = concat(Uint8Array.of(0x0a, 1, 0x61, 0x12, 1, 0x62), leaf, ...path);
+    const encoded = concat(Uint8Array.of(0x0a), encodeUvarint(body.length), body);
+    return conformingRoot(existence(encoded), multistore);
   }
+
+  it("may follow 127 others at most", () => {
+    expect(rootWith([1], 128).ok).toBe(true);
+    expect(rootWith([1], 129)).toEqual({ ok: false, error: "innerOps depth too long: 129" });
+  });
 
   it("may not begin as a leaf does, or a leaf would pass as an inner node", () => {
     expect(rootWith([1]).ok).toBe(true);
