@@ -6,9 +6,12 @@ import { parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
 import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
 import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
 import { decodeStatus } from "../../../src/cosmos/client/rpc-response.ts";
+import { validatorToJson } from "../../../src/cosmos/comet/rpc-json.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { blockResult, statusResult } from "../../support/client/rpc-server.ts";
+import { signedHeaderToJson } from "../../support/comet/light-block.ts";
+import { createSigners, signBlock } from "../../support/comet/signed-chain.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -65,6 +68,36 @@ describe("a commit", () => {
       expect(calls).toEqual(["a status", "a commit", "b status", "b commit"]);
     },
   );
+});
+
+describe("a light block", () => {
+  const signers = createSigners("two", [2n, 1n]);
+  const [five, six] = [5n, 6n].map((height) => signBlock(signers, { chainId: "unit-1", height }));
+  const validators = {
+    block_height: "5",
+    total: "2",
+    validators: signers.set.validators.map((one) => validatorToJson(one)),
+  };
+  const nodeWith =
+    (block = five): CallEndpoint =>
+    async (method) =>
+      method === "validators" ? validators : { signed_header: block && signedHeaderToJson(block) };
+  const validatorsHash = five?.header.validatorsHash ?? expect.unreachable();
+
+  it("is for the height that was requested", async () => {
+    expect(await readLightBlock(5n, nodeWith(), "n")).toMatchObject({ height: 5n });
+    await expect(readLightBlock(5n, nodeWith(six), "n")).rejects.toThrow(
+      "commit.signed_header.header.height is not the requested height",
+    );
+  });
+
+  it("has the validators that the light client trusts", async () => {
+    const read = (hash: Uint8Array) => readLightBlock(5n, nodeWith(), "n", Promise.resolve(hash));
+    expect(await read(validatorsHash)).toMatchObject({ height: 5n });
+    await expect(read(new Uint8Array(32))).rejects.toThrow(
+      "header 5 does not have the validators that the light client trusts",
+    );
+  });
 });
 
 describe("a block", () => {
