@@ -329,18 +329,23 @@ function cometResponse(method: string, params: unknown, chain: CometChain): unkn
 }
 
 function search(query: string, page: number, perPage: number, chain: CometChain): unknown {
-  const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+)(?: AND transfer\.recipient='(\w+)')?$/.exec(query);
+  const match =
+    /^tx\.height>=(\d+) AND tx\.height<=(\d+)(?: AND transfer\.recipient='(\w+)')?(?: AND tx\.hash='(\w+)')?$/.exec(
+      query,
+    );
   if (match === null) throw rpcError("tx_search", `the indexer does not support ${query}`);
-  const [, from = "", to = "", recipient] = match;
+  const [, from = "", to = "", recipient, wanted] = match;
   const found: unknown[] = [];
   for (let at = BigInt(from); at <= BigInt(to) && at <= chain.visible(); at++) {
     const { txs } = chain.blockAt(at);
     const { proofs, root } = simpleProofs(txs.map(({ bytes }) => sha256(bytes)));
     for (const [index, tx] of txs.entries()) {
+      const hash = toHex(sha256(tx.bytes)).toUpperCase();
       if (recipient !== undefined && tx.recipient !== recipient) continue;
+      if (wanted !== undefined && hash !== wanted) continue;
       const proof = proofs[index];
       found.push({
-        hash: toHex(sha256(tx.bytes)).toUpperCase(),
+        hash,
         height: at.toString(),
         index,
         tx_result: resultJson(tx),

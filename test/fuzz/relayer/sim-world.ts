@@ -15,6 +15,7 @@ import { createRegistry, type Registry, createHeightSignal } from "../../../src/
 import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
+import type { Resubmissions } from "../../../src/relayer/state/resubmissions.ts";
 import type { SubmitGate } from "../../../src/relayer/result/submit-gate.ts";
 import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
@@ -91,6 +92,8 @@ export interface SimOptions {
   /** Blocks between two changes of a remote value. */
   readonly changeEvery: bigint;
   /** Duration of a call, ms; for the remote chains one for all, or one for each. */
+  /** Dead letters that an operator has sent again. */
+  readonly resubmissions: Pick<Resubmissions, "take">;
   readonly callMs: { readonly local: number; readonly remote: number | readonly number[] };
   /** Time from a local block with this much gas to the next one, ms; by default a second, more or less. */
   readonly localBlockMs: (usedGas: bigint) => number;
@@ -218,6 +221,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
 }
 
 interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipUnchanged"> {
+  readonly resubmissions?: SimOptions["resubmissions"];
   readonly ceiling?: Dec18;
   readonly urgency?: readonly UrgencyRule[];
   readonly giveUpAfterMs?: number;
@@ -288,6 +292,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: {
       journal,
+      ...(parts.resubmissions === undefined ? {} : { resubmissions: parts.resubmissions }),
       queries: {
         tx_lookback_blocks: 100n,
         tx_skip_pruned: true,

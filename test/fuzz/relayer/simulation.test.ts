@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { DeadLetter } from "../../../src/relayer/state/journal.ts";
 import { bankKey } from "./sim-remote.ts";
 import { startWorld } from "./sim-world.ts";
 import { missingTransactions, problemsOf, stale } from "./simulate.ts";
@@ -60,6 +61,56 @@ describe("the first search of a TX query", () => {
     expect(world.local.delivered(id)).toEqual([]);
     expect(world.journal.searchedTo(id)).toBe(start);
     await world.stop();
+  });
+});
+
+describe("dead letters that are sent again", () => {
+  it("are delivered in the order of the chain, and stay with a new reason if no endpoint has them", async () => {
+    const letters: DeadLetter[] = [];
+    const take = (id: bigint): readonly DeadLetter[] => {
+      const own = letters.filter(({ queryId }) => queryId === id);
+      letters.splice(0, letters.length, ...letters.filter(({ queryId }) => queryId !== id));
+      return own;
+    };
+    const world = await startWorld(12, 1, { resubmissions: { take } });
+    const remote = world.remotes[0] ?? expect.unreachable();
+    world.setTraffic(false);
+    await world.run(3);
+    const queryId =
+      world.local
+        .registered()
+        .find(({ transactionsFilter }) => transactionsFilter.includes("transfer.recipient"))?.id ??
+      expect.unreachable();
+    const before = world.local.delivered(queryId);
+    // Two transactions that the searches pass over, because no local block is made before they are too old.
+    world.local.set("halts", true);
+    const heights = [1, 2].map(() => {
+      remote.tick([["bob", 0]]);
+      return remote.height();
+    });
+    const hashes = remote.succeeded("bob").slice(-2);
+    for (let block = 0; block < 5; block++) remote.tick([]);
+    const letterOf = (hash: string, remoteHeight: bigint): DeadLetter => ({
+      queryId,
+      hash,
+      remoteHeight,
+      reason: "old",
+      atMs: 0,
+    });
+    const [first = "", second = ""] = hashes;
+    const [low = 0n, high = 0n] = heights;
+    world.journal.recordSearched(queryId, remote.height());
+    letters.push(letterOf(second, high), letterOf("ab".repeat(32), high), letterOf(first, low));
+    world.local.set("halts", false);
+    world.registry.request([queryId]);
+    await world.run(20);
+    expect(world.local.delivered(queryId).slice(before.length)).toEqual([first, second]);
+    const others = world.journal.deadLetters().filter(({ hash }) => !world.unprovable.has(hash));
+    expect(others).toMatchObject([
+      { queryId, hash: "ab".repeat(32), reason: "no endpoint has this transaction" },
+    ]);
+    expect(letters).toEqual([]);
+    expect(await world.stop()).toEqual([]);
   });
 });
 
