@@ -16,7 +16,7 @@ interface Read {
 }
 
 interface Varint extends Read {
-  /** The varint's value, exact below 2^53. Larger values are only compared with smaller bounds. */
+  /** The varint's value, exact below 2^53. A larger value is rounded, and is only used to check that it exceeds a bound. */
   readonly value: number;
 }
 

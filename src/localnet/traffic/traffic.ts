@@ -72,7 +72,7 @@ export interface Traffic extends Service {
 
 export const TRAFFIC_ACCOUNT = "traffic";
 /**
- * Maximum number of the traffic's pending transactions. With two, a block can include both its own transaction and a transaction
+ * Maximum number of pending transactions from the traffic generator. With two, a block can include both its own transaction and a transaction
  * that did not fit into the previous block.
  */
 const MAX_PENDING = 2;

@@ -28,7 +28,7 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/** A segment that is at most this long counts all its blocks at its end; a longer segment spreads them evenly over its duration. */
+/** All blocks of a segment up to this length are counted at its end. The blocks of a longer segment are spread over its duration. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };

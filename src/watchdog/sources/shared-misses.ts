@@ -63,7 +63,7 @@ type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
  * Creates a function that compares the votes of `own` in the last half minute with the other validators' votes. Call the function with
- * every reading of the vote counters. A vote without a price for the pair is a miss, and a counter that fell was reset to zero.
+ * every reading of the vote counters. A vote without a price for the pair counts as a miss. A counter that has decreased was reset to zero.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];

@@ -21,7 +21,10 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Chain height at the transaction's last broadcast. */
   readonly checkedAt: bigint;
-  /** Last block that was searched for the transaction without a transaction index, or undefined until a search has read a block. */
+  /**
+   * Last block that was scanned for the transaction because there is no transaction index; undefined until the first block has been
+   * read.
+   */
   readonly searchedTo?: bigint;
   /**
    * Height at which nodes started to refuse rebroadcasts of the transaction, and the kind of reason. Undefined if nodes still

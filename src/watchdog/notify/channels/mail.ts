@@ -90,7 +90,7 @@ export function createMailing<Item extends { readonly id: string }>(
 
 /**
  * Creates the error for recipients that the server refused. The error allows a retry if the server may accept a refused recipient
- * later. Retries are only sent to recipients who lack the mail.
+ * later. A retry is sent only to recipients who have not received the mail yet.
  */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");

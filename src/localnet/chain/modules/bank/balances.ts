@@ -49,7 +49,7 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Total supply of each denomination, as decimal text. The key is 0x00 and the denomination. */
+/** Total supply of each denomination, as decimal text. The key is the byte 0x00 followed by the denomination. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
 /** Denomination metadata. The key is 0x01 and the base denomination. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));

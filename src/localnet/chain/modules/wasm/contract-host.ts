@@ -42,7 +42,7 @@ export interface ContractHost {
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Migrates a contract and, like `execute`, returns the call's data. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
-  /** Calls a contract on behalf of the chain itself, with `message` as JSON text. Like `execute`, returns the call's data. */
+  /** Calls a contract on behalf of the chain itself, with `message` as JSON text. Like `execute`, but returns the call's data. */
   readonly sudo: (context: Context, address: string, message: string) => Uint8Array;
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query, whose message and result are JSON. */
