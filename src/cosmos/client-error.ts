@@ -17,7 +17,7 @@ export type ClientErrorFacts =
   | At<"bad-answer", { where: string; method?: string }>
   /** The response is provably wrong, because it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height, because the node is behind or has pruned the height. Another node may have the height. */
+  /** The node does not have this height, because the node is behind or has pruned it. Another node may have data for it. */
   | At<"height-unavailable", { height: bigint }>
   /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>

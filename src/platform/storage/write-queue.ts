@@ -47,8 +47,8 @@ interface BatchTries extends Tries {
  * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. Adding a write to an
  * idle queue starts a transaction.
  *
- * If the process is killed, only the most recent writes are lost, never a write in the middle. A program that can repeat its last
- * steps therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
+ * If the process is killed, only the most recent writes are lost, never a write in the middle. A program that can safely redo its
+ * most recent steps therefore loses no data. Before a step that it must not redo, the program waits for `flushed`.
  */
 export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();

@@ -11,7 +11,7 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 export interface EnvConfig {
-  /** The configuration, without the chain ids that no variable sets. */
+  /** The configuration. Chain ids that no environment variable sets are omitted. */
   readonly tree: ConfigTree;
   /** Both chains' ids and endpoints. As in the Go relayer, an id that no variable sets is read from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;

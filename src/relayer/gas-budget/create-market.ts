@@ -18,7 +18,7 @@ import {
 } from "./budget.ts";
 
 interface MarketOptions {
-  /** `gas.price.comfortable`, in `denom`; if undefined, twice the minimum applies. */
+  /** The setting `gas.price.comfortable`, in `denom`. If it is undefined, twice the minimum price applies. */
   readonly ceiling: Dec18 | undefined;
   /** Maximum gas price (`gas.max_price`), in `denom`. */
   readonly cap: Dec18;

@@ -45,7 +45,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
   }
 }
 
-/** Returns `elapsed / duration` of each coin. Like the SDK, rounds the ratio to 18 digits, then each amount to the nearest integer. */
+/** Multiplies each coin's amount by `elapsed / duration`. As in the SDK, the ratio has 18 digits, and amounts are rounded to integers. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
   return mapAmounts(coins, (amount) => roundDec18(mulDec18(amount * DEC18_ONE, ratio)));

@@ -246,7 +246,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 
 type CallListener = Parameters<ServerInterceptingCall["start"]>[0];
 
-/** A call whose responses are charged to the send budget until the client has read them. */
+/** A call whose responses count against the send budget until the client has read the responses. */
 class CountedCall extends ServerInterceptingCall {
   readonly #budget: SendBudget;
   readonly #cut: () => void;
