@@ -298,8 +298,8 @@ CREATE TABLE lease (
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
   // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high × 10^12
-  // + low, so that SQL can add fees exactly. `cost_since`: the start of the cost sums. `paid_tx`: the newest transactions in the sums,
-  // so that no transaction is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
+  // + low, so that SQL can add fees exactly. `cost_since`: the start of the cost sums. `paid_tx`: the newest transactions in the
+  // sums, so that none is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
   `
 CREATE TABLE query_cost (
   chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,
@@ -316,7 +316,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // Add the local height at which the sums start, because a process may be killed before it writes its first payment.
+  // Add the sums' first local height, because a process may be killed before it writes its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

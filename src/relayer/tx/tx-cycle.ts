@@ -105,10 +105,7 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/**
- * Finds, proves and sends the transactions of dead letters again. A transaction that fails again becomes a dead letter with a new
- * reason.
- */
+/** Finds, proves and sends the transactions of dead letters again. A repeated failure becomes a dead letter with a new reason. */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,

@@ -82,7 +82,7 @@ export function isWholeText(conditions: readonly TxCondition[], range: BlockRang
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  // An event tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
+  // An event tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound might replace the range.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
   // CometBFT's query language can order only numbers. A node rejects the entire query if a string follows "<" or ">".

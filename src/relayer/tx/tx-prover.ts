@@ -124,8 +124,8 @@ interface ProvenTxResult {
 }
 
 /**
- * Builds TX query results and verifies their proofs. A prover reads each header and each block's results only once, so create one prover
- * per cycle.
+ * Builds TX query results and verifies their proofs. Create one prover per cycle, because a prover reads each header and each
+ * block's results only once.
  */
 export type TxProver = ReturnType<typeof createTxProver>;
 
