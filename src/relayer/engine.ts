@@ -275,7 +275,8 @@ function startKv(
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // Reading the view took a round trip, so include the queries that have since become due instead of leaving them for the next cycle.
+  // Reading the view took a round trip, so include the queries that have since become due instead of leaving them for the next
+  // cycle.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;

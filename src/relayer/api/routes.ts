@@ -194,8 +194,8 @@ function limitOf(value: string): number {
 const MAX_PARTS = 1_000;
 
 /**
- * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: divides the time range into `parts` intervals and returns the number of
- * attempts by outcome and interval, and by lateness.
+ * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: divides the time range into `parts` intervals and returns the number
+ * of attempts by outcome and interval, and by lateness.
  */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
@@ -316,8 +316,8 @@ function failure(reason: string): HttpReply {
 }
 
 /**
- * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the text is not JSON
- * of this shape.
+ * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the text is
+ * not JSON of this shape.
  */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");

@@ -71,8 +71,8 @@ interface Request {
 }
 
 /**
- * Creates the upkeep that keeps light clients from expiring. If no result updates a client, the upkeep sends a separate update before the
- * trusting period ends, because only governance can replace an expired client.
+ * Creates the upkeep that keeps light clients from expiring. If no result updates a client, the upkeep sends a separate update
+ * before the trusting period ends, because only governance can replace an expired client.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();

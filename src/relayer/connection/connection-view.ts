@@ -93,8 +93,8 @@ const MAX_APART = 5n;
  * Returns true if a block is slightly below the client's latest height, because another node behind the same address has newer
  * blocks.
  *
- * Throws if the block is far below the client's latest height, because the endpoint lags or its chain was reset. The header of a reset
- * chain contradicts the client's consensus states, and ibc-go freezes the client for such misbehaviour.
+ * Throws if the block is far below the client's latest height, because the endpoint lags or its chain was reset. The header of a
+ * reset chain contradicts the client's consensus states, and ibc-go freezes the client for such misbehaviour.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

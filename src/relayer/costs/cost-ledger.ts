@@ -46,8 +46,8 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
-   * spans early.
+   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from
+   * deleting spans early.
    */
   readonly localTimeMs?: () => number;
 }

@@ -252,8 +252,8 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
 }
 
 /**
- * Returns findings about the capabilities that endpoints lack. A missing capability is a problem only if the relayer needs it and no other
- * endpoint of the chain has it.
+ * Returns findings about the capabilities that endpoints lack. A missing capability is a problem only if the relayer needs it and
+ * no other endpoint of the chain has it.
  */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {

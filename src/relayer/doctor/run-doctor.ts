@@ -22,9 +22,7 @@ export interface Diagnosis {
   readonly matrix: readonly EndpointRow[];
 }
 
-/**
- * Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing, and rejects only on abort.
- */
+/** Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing, and rejects only on abort. */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;

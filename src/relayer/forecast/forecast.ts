@@ -126,8 +126,8 @@ const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending, at the current price and at `gas.max_price`, from the gas that the registered queries used in each measured period
- * (regime). Returns undefined if the relayer has run less than ten minutes in every period.
+ * Forecasts spending, at the current price and at `gas.max_price`, from the gas that the registered queries used in each measured
+ * period (regime). Returns undefined if the relayer has run less than ten minutes in every period.
  *
  * | query | gas rate |
  * |---|---|

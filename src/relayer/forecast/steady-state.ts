@@ -78,8 +78,8 @@ export function demandOf(
 /**
  * Computes the steady state, in time linear in the number of distinct periods.
  *
- * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target, all
- * results become late by the same number of blocks L, at which the sum of gas / (period + L) equals the sustainable gas.
+ * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target,
+ * all results become late by the same number of blocks L, at which the sum of gas / (period + L) equals the sustainable gas.
  */
 export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -145,8 +145,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other. With fewer
- * results than blocks, only the blocks with a result use the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other.
+ * With fewer results than blocks, only the blocks with a result use the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,

@@ -79,9 +79,9 @@ const FLUSH_MS = 1_500;
  * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the balance reserve allow it, and
  * all earlier writes to the store are durable.
  *
- * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the lease
- * cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes use the same
- * account, blocks include at most one of two transactions with the same sequence.
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the
+ * lease cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes
+ * use the same account, blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;

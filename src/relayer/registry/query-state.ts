@@ -86,8 +86,8 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns a query's state after the query has been read at the latest local height, `localHeight`. Retains failures and backoff only
- * if the query's registration is unchanged.
+ * Returns a query's state after the query has been read at the latest local height, `localHeight`. Retains failures and backoff
+ * only if the query's registration is unchanged.
  */
 export function refreshed(
   known: QueryState | undefined,

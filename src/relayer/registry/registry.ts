@@ -60,8 +60,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       return isRemoved || query !== undefined;
     },
     /**
-     * Reads the last results of the given known queries from the chain. Does not add, change or remove queries, because an event that
-     * arrived during the read may be newer.
+     * Reads the last results of the given known queries from the chain. Does not add, change or remove queries, because an event
+     * that arrived during the read may be newer.
      */
     reread: async (ids: readonly bigint[], signal: AbortSignal): Promise<void> => {
       const known = ids.flatMap((id) => states.get(id)?.query ?? []);

@@ -94,9 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent results
- * for the transaction's other queries. The submitter therefore rereads all the transaction's queries first, because each unnecessary result
- * would cost a transaction or a simulation.
+ * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent
+ * results for the transaction's other queries. The submitter therefore rereads all the transaction's queries first, because each
+ * unnecessary result would cost a transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,

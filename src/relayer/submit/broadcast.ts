@@ -201,8 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other transaction relies on its client updates. A transaction with isolated results
-  // also contains every client update that it needs, except for updates that a block already includes.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. A transaction with isolated
+  // results also contains every client update that it needs, except for updates that a block already includes.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -215,8 +215,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // Use at least the simulated gas, because the gas of the transaction's parts is only estimated. The transaction uses less only if a block
-  // already includes one of its client updates.
+  // Use at least the simulated gas, because the gas of the transaction's parts is only estimated. The transaction uses less only if
+  // a block already includes one of its client updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };

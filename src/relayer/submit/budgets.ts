@@ -88,8 +88,8 @@ const MAX_GAS = 30_000_000n;
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
- * Creates limits for one transaction, which start at `max`. The budget always allows one result per transaction. `shrink` halves the limits
- * after a transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
+ * Creates limits for one transaction, which start at `max`. The budget always allows one result per transaction. `shrink` halves
+ * the limits after a transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
   // A share of 1/1024 allows a single result; a smaller share would send just as little but would take longer to grow.
@@ -117,9 +117,9 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates a variable share of a limit that other senders also use. Since nodes do not report how much is free, the share is found by trial
- * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction costs its
- * fee, and grows slowly.
+ * Creates a variable share of a limit that other senders also use. Since nodes do not report how much is free, the share is found
+ * by trial (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed
+ * transaction costs its fee, and grows slowly.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
@@ -154,9 +154,10 @@ const SCALE = 1_000_000n;
 /**
  * Creates gas estimates that initially equal each item's `guess`.
  *
- * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items, in
- * proportion to their estimates. If some items are new, the new items take the entire difference. If all items are known, they share half
- * of the difference. Queries with different callbacks get different estimates once they share transactions with different queries.
+ * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
+ * in proportion to their estimates. If some items are new, the new items take the entire difference. If all items are known, they
+ * share half of the difference. Queries with different callbacks get different estimates once they share transactions with
+ * different queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();

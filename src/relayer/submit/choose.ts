@@ -17,8 +17,9 @@ import {
 import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transaction.ts";
 
 /**
- * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have been due
- * the longest are sent first. A transaction that does not fit in the block is split, and no later transaction overtakes its remainder.
+ * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have
+ * been due the longest are sent first. A transaction that does not fit in the block is split, and no later transaction overtakes
+ * its remainder.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];

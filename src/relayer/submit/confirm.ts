@@ -134,8 +134,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares are computed together, so that they
- * add up to the cost even if the estimates change later.
+ * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares are computed together, so
+ * that they add up to the cost even if the estimates change later.
  */
 function sharesOf(
   state: SubmitterState,

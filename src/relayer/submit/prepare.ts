@@ -75,11 +75,11 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that rank lower and no longer fit in the
- * block are not counted, so that the `ready` results are planned too; the broadcast takes the longest-due results first.
+ * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that rank lower and no longer
+ * fit in the block are not counted, so that the `ready` results are planned too; the broadcast takes the longest-due results first.
  *
- * If all prepared results were counted, a fast connection's prepared results would be sent before results that have been due longer but
- * were proven a moment later.
+ * If all prepared results were counted, a fast connection's prepared results would be sent before results that have been due longer
+ * but were proven a moment later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -176,8 +176,9 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If the simulation fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their messages, and
- * thus no pending client update. Every simulation therefore starts with all client updates, including updates that the broadcast omits.
+ * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
+ * messages, and thus no pending client update. Every simulation therefore starts with all client updates, including updates that
+ * the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,

@@ -240,7 +240,8 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // Until several reads have failed, the market's state is computed from the last known state; the next block triggers a new read.
+    // Until several reads have failed, the market's state is computed from the last known state; the next block triggers a new
+    // read.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;

@@ -17,13 +17,13 @@ export interface Need {
 }
 
 /**
- * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest is served
- * first.
+ * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest is
+ * served first.
  *
- * Queries with equal update periods are served in turn. All queries answered in one block become due at the same height, and a tie-break by
- * id would starve the highest ids. Each query gets a result before any query gets another, starting with the query that was due first. A
- * turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never sent does not end a
- * turn.
+ * Queries with equal update periods are served in turn. All queries answered in one block become due at the same height, and a
+ * tie-break by id would starve the highest ids. Each query gets a result before any query gets another, starting with the query
+ * that was due first. A turn ends once a result is included, or once a read shows that no result is needed. A result that was read
+ * but never sent does not end a turn.
  */
 export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
@@ -52,8 +52,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the {@link Need} of a query's result. `before` describes the query's results that are sent before this one. The first of
-     * those earlier results is assumed to be sent at local height `sentAt` and included in the next block.
+     * Returns the {@link Need} of a query's result. `before` describes the query's results that are sent before this one. The first
+     * of those earlier results is assumed to be sent at local height `sentAt` and included in the next block.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
@@ -104,7 +104,8 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
 }
 
 /**
- * Sorts by need: within a group by turn, and between groups by how long the next query has been due. Takes O(n log n) time for few groups.
+ * Sorts by need: within a group by turn, and between groups by how long the next query has been due. Takes O(n log n) time for few
+ * groups.
  */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();

@@ -103,9 +103,9 @@ interface Capacity {
 }
 
 /**
- * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a look-ahead of 2
- * adds another block. The capacity is 0 while most of the connection's share of that block is taken, because the connection would otherwise
- * read small groups of queries one after another, and each group would cost a cycle's round trips.
+ * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a
+ * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken, because the
+ * connection would otherwise read small groups of queries one after another, and each group would cost a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
