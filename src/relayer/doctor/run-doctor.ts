@@ -54,11 +54,9 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/**
- * If the newest block is older than this, the chain has stopped, its node is not following it, or this machine's clock is ahead.
- */
+/** Maximum age of the newest block. An older block means that the chain has halted, the node is behind, or this machine's clock is fast. */
 const MAX_AGE_MS = 60_000;
-/** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
+/** Maximum time by which a node's newest block may be ahead of this machine's clock, which allows for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks a chain's endpoints and its newest block, and rejects only on abort. */
