@@ -19,10 +19,7 @@ export interface LeaderFitness {
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /**
-   * Time for which no broadcast or simulation has reached a node, measured since `beginTerm` at the earliest; 0 after one reached a
-   * node.
-   */
+  /** Time since `beginTerm` or later for which no request has reached a node; 0 if the last request reached a node. */
   readonly muteMs: () => number;
   /** Resets `muteMs`, so that failed broadcasts from an earlier term are ignored. Called before this process starts to submit. */
   readonly beginTerm: () => void;
