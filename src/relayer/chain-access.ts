@@ -99,8 +99,8 @@ interface CheckedChain {
 /**
  * Creates a service that reads every endpoint's chain id once at startup.
  *
- * If every endpoint of a chain reports another id than the configured one, the service throws `ClientError` "wrong-chain". An endpoint that
- * does not respond is only logged, because it may come up later.
+ * If every endpoint of a chain reports an id other than the configured id, the service throws `ClientError` "wrong-chain". An
+ * unresponsive endpoint is only logged, because the endpoint may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {

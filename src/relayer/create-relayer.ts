@@ -48,7 +48,7 @@ import { createResubmissions } from "./state/resubmissions.ts";
 
 export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
-/** Parts of a relayer that survive a configuration reload. */
+/** The relayer's dependencies that survive a configuration reload. */
 export interface LastingParts {
   /** Serves the HTTP routes; by default, the relayer starts its own server. */
   readonly serve?: LastingServer["serve"];
@@ -113,7 +113,8 @@ export async function createRelayer(
   const forgetLocalChain = (): void => {
     journal.reset();
     ledger.reset();
-    // Forget every chain's head, because a localnet resets all chains together; the head of a chain without a reset is soon read again.
+    // Reset every chain's head, because a localnet resets all chains together. The head of a chain without a reset is soon read
+    // again.
     for (const head of [watches.local, ...watches.connections.map(({ remote }) => remote)]) head.reset();
   };
   const checkHistory = createLocalHistoryCheck({
@@ -336,8 +337,8 @@ function createHttp(
 }
 
 /**
- * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, no token is needed only if
- * none is configured and the server listens on a loopback address.
+ * Returns true if `POST /resubmit-txs` needs no token, as for the Go relayer's clients, which send none. The default is true if no
+ * token is configured and the server listens on a loopback address.
  */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));

@@ -29,7 +29,7 @@ import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { type AttemptStart, startAttempt } from "./state/attempt.ts";
 import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
 
-/** The parts of a worker that the caller provides; the engine adds all others, such as the worker's submission health. */
+/** The worker's dependencies that the caller provides. The engine adds all others, such as the worker's submission health. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -40,7 +40,7 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly workers: readonly WorkerParts[];
     readonly tx: TxWorker["deps"];
     readonly submission: Omit<SubmitterOptions, "connections">;
-    /** Returns true if this process may submit results; otherwise, its workers pause, while all other services continue. */
+    /** Returns true if this process may submit results. Otherwise, the workers pause, while all other services continue. */
     readonly leads: () => boolean;
   };
 
@@ -90,7 +90,7 @@ export function createEngine(deps: EngineDeps) {
     beginTerm: submitter.beginTerm,
     /** Returns a query's gas per result, as estimated from the submitter's past transactions. */
     gasOf: submitter.gasOf,
-    /** The error of each connection's last cycle; undefined if the cycle succeeded. */
+    /** Returns the error of each connection's last cycle; undefined if the cycle succeeded. */
     workerErrors: (): ReadonlyMap<string, string | undefined> =>
       new Map(
         deps.workers.map((parts) => [
@@ -132,22 +132,22 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/** Maximum wait for a change on the local chain, because a query's backoff can end without such a change. */
+/** Maximum wait for a change on the local chain. A query's backoff may end without such a change. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
 
 interface WorkerLoopDeps {
   readonly height: SubmitterDeps["height"];
-  /** Returns true if this process may submit results; otherwise, the worker pauses. */
+  /** Returns true if this process may submit results. Otherwise, the worker pauses. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
   /**
-   * The type of this worker's queries: KV and TX queries have separate workers, because a slow transaction search must not delay KV
+   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay KV
    * values.
    */
   readonly type: RegisteredQuery["type"];
-  /** Called after each cycle with its error, or with undefined if it succeeded. */
+  /** Called after each cycle with the cycle's error, or with undefined if the cycle succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;
 }
 
@@ -168,10 +168,11 @@ async function runWorkers(
 }
 
 /**
- * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
- * the worker backs off and tries again.
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects, because the worker retries
+ * with a backoff after a connection error.
  *
- * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
+ * A KV cycle may start while the previous KV cycle is still reading, because reading from a distant node can take longer than a
+ * block.
  */
 async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   const loop: Loop = {
@@ -183,7 +184,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
     tries: { failures: 0 },
     lastError: undefined,
   };
-  // New blocks do not end the backoff, because they arrive every few seconds and would always shorten the backoff.
+  // New blocks do not end the backoff, because a new block every few seconds would always shorten the backoff.
   await retry(() => runCycles(loop, signal), {
     ...worker,
     backoff: errorBackoff,
@@ -196,7 +197,7 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // Cycles that started before the last backoff may fail only now, but their errors are already known or have the same cause.
+  // Ignore late errors of cycles that started before the last backoff, because these errors have the same cause as the known error.
   cycles.forgetErrors();
   while (!signal.aborted) {
     // Read the version before the cycle, so that a block that arrives during the cycle starts the next cycle immediately.
@@ -215,24 +216,24 @@ interface Loop {
   readonly tx: TxWorker;
   readonly lookAhead: LookAhead;
   readonly cycles: RunningCycles;
-  /** Counts the connection's errors since its last success, from which the backoff is computed. */
+  /** Number of connection errors since the last success, from which the backoff is computed. */
   readonly tries: Tries;
   lastError: string | undefined;
 }
 
 type Ran =
   | "started"
-  /** no query was due */
+  /** No query was due. */
   | "idle"
-  /** the remote chain had no block newer than the last results */
+  /** The remote chain had no block newer than the last results. */
   | "no-new-block";
 
-/** Starts a cycle over the due queries; for TX queries, resolves only when the cycle has ended. */
+/** Starts a cycle over the due queries. For TX queries, resolves only once the cycle has ended. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries or the lease, no cycle runs to clear the last error, so the daemon would never become ready again.
+  // Clear the last error, because without queries or the lease, no cycle would clear it and the daemon would never become ready.
   if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
@@ -275,7 +276,7 @@ function startKv(
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // Reading the view took a round trip, so include the queries that have since become due instead of leaving them for the next cycle.
+  // Reading the view took a round trip, so include the queries that have become due since then.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;

@@ -29,14 +29,14 @@ interface HistoryDeps {
   readonly registry: Pick<Registry, "states">;
   readonly local: Pick<LocalQueries, "clientOfConnection">;
   readonly client: Pick<ChainClient, "comet">;
-  /** Called with the reason why payments may be missing; undefined if none are missing. */
+  /** Called with the reason why payments may be missing, or with undefined if none are missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
   /** Local chain time, as Unix time in ms. */
   readonly localTimeMs: () => number;
   readonly context: DaemonContext;
 }
 
-/** Maximum number of queued payments, above which payments are stored immediately. */
+/** Maximum number of queued payments. Further payments are stored immediately. */
 const MAX_WAITING = 20_000;
 
 /** Creates the record of the relayer's costs and problems, which survives restarts. */
@@ -156,17 +156,17 @@ export interface RecoverDeps {
   readonly logger: Logger;
 }
 
-/** The search starts this many blocks before the newest known payment. A transaction is in flight for at most 20 blocks. */
+/** Number of blocks by which the search starts before the newest known payment. A transaction is in flight for at most 20 blocks. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
 /** Maximum number of pages to read per address, oldest first. */
 const MAX_PAGES = 1_000;
 
 /**
- * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that the
- * ledger already contains. Sending does not wait for the recovery, which may take minutes.
+ * Adds payments that earlier processes did not record, e.g. because of a crash. Skips transactions that the ledger already
+ * contains. Sending does not wait for the recovery, which may take minutes.
  *
- * Returns why payments may be missing, or undefined if the ledger is complete, and rejects only on abort.
+ * Returns why payments may be missing, or undefined if the ledger is complete. Rejects only on abort.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -230,9 +230,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/**
- * Returns the lowest height whose transactions may be missing. If no payment is known, this is the height at which the sums began.
- */
+/** Returns the lowest height whose transactions may be missing: the height at which the sums began, if no payment is known. */
 async function searchedFrom({
   newestHeight,
   sinceHeight,
@@ -282,7 +280,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Converts a transaction to a payment; undefined if another program sent the transaction or if it cost nothing. */
+/** Converts a transaction to a payment. Returns undefined if another program sent the transaction or if it cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,

@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** Number of blocks over which the "own" gauge averages the relayer's gas; ten blocks take about one scrape interval. */
+/** Number of blocks over which the "own" gauge averages the relayer's gas. Ten blocks take about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET: StatusMetrics<MarketStatus> = {
@@ -74,9 +74,9 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
   registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
-/** Maximum number of owners that get their own series, highest fees this month first; all other owners share the series "other". */
+/** Maximum number of owners with their own series. Owners with lower fees this month share the series "other". */
 const MAX_OWNERS = 20;
-/** Age from which the last read of the costs is out of date, so that the cost series are absent. */
+/** Age above which the costs are out of date, so that their series are absent. */
 const FRESH_MS = 300_000;
 
 const COSTS: StatusMetrics<CostsView> = {
@@ -135,7 +135,7 @@ function ownerFees({ windows }: CostsView): Reading {
   ];
 }
 
-/** Registers the cost gauges, which are absent before the first read and once the last read is older than {@link FRESH_MS}. */
+/** Registers the cost gauges, which are absent before the first read and if the last read is older than {@link FRESH_MS}. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   const fresh = () => {
     const costs = view();
@@ -147,7 +147,7 @@ export function registerCostGauges(registry: Registry, view: () => CostsView, no
 interface GateMetric extends StatusMetric<GateStatus> {
   /** The metric's section in `docs/metrics.md`; by default, the section "Is it safe?". */
   readonly question?: "What does it cost?";
-  /** If set, the gauge is registered only if this spending limit is configured. */
+  /** The spending limit without which the gauge is not registered; undefined if the gauge is always registered. */
   readonly limit?: keyof SpendingLimits;
 }
 
@@ -207,7 +207,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
   },
 };
 
-/** Registers the metrics of the broadcast gate; a metric about a spending limit is omitted if that limit is not configured. */
+/** Registers the broadcast gate's metrics. Omits the metrics of spending limits that are not configured. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

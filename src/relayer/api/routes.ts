@@ -129,7 +129,7 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
 
 const DEFAULT_LIMIT = 100;
 
-/** An invalid query parameter; the message states the expected value. */
+/** An error for an invalid query parameter, whose message states the expected value. */
 class BadParameter extends Error {}
 
 /** Parameter parsers. Each parameter's parser returns one field of the filter, or throws {@link BadParameter}. */
@@ -194,8 +194,8 @@ function limitOf(value: string): number {
 const MAX_PARTS = 1_000;
 
 /**
- * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: divides the time range into `parts` intervals and returns the number of
- * attempts by outcome and interval, and by lateness.
+ * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: divides the time range into `parts` intervals and returns the number
+ * of attempts by outcome and interval, and by lateness.
  */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
@@ -214,7 +214,7 @@ async function summaryReply(
   return jsonReply(200, { outcomes, lateness });
 }
 
-/** Maximum number of days between `from` and `to` in a costs request; the store retains costs for equally many days. */
+/** Maximum number of days between `from` and `to` in a costs request. The store retains costs for the same number of days. */
 const MAX_DAYS = 400;
 
 /** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. `from` and `to` are inclusive, in days since 1970-01-01. */
@@ -294,7 +294,8 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // Like the Go relayer, report no error if the contract rejects the transaction again, which makes it a dead letter again.
+    // Like the Go relayer, report no error if the contract rejects the transaction again. The transaction is then a dead letter
+    // again.
   }
   return textReply(200, "");
 }
@@ -316,8 +317,8 @@ function failure(reason: string): HttpReply {
 }
 
 /**
- * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the text is not JSON
- * of this shape.
+ * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the text is
+ * not JSON of this shape.
  */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");

@@ -13,7 +13,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Maximum number of queries with their own series, lowest ids first; without this limit, any contract could add series. */
+/** Maximum number of queries with their own series. Queries with higher ids have no series, because any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -189,7 +189,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns a value for every possible problem: 0 if the problem is absent. */
+/** Returns the number of current problems for every code and connection, which is 0 if there is no such problem. */
 function problemCounts({ problems, connections }: RelayerStatus): Reading {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.map((code) => [

@@ -188,7 +188,7 @@ const REMEDY_SCHEMA = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** `late_blocks` is null if other senders' transactions leave no gas for results. */
+/** JSON view of a forecast. `late_blocks` is null if other senders' transactions leave no gas for results. */
 export const FORECAST = jsonView<Forecast>(({ value, integer, values }) => ({
   sustainable_gas: integer(({ sustainableGas }) => sustainableGas),
   demand_gas: integer(({ demandGas }) => demandGas),
@@ -231,7 +231,7 @@ const OWNER = jsonView<readonly [owner: string, gas: bigint]>(({ value, integer 
   gas: integer(([, gas]) => gas),
 }));
 
-/** Amounts are in the fee denom's base unit. */
+/** JSON view of today's spending. Amounts are in the fee denom's base unit. */
 const SPENDING = jsonView<RelayerStatus>(({ value, integer, integerOrNull, list }) => ({
   day: value(z.iso.date(), ({ spending }) => isoTime(spending.day * DAY_MS).slice(0, 10)),
   fees: integer(({ spending }) => spending.fee),

@@ -31,7 +31,7 @@ export interface LocalQueries extends LightClientQueries {
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<readonly RegisteredQuery[]>;
-  /** Reads one query; resolves with undefined if the query's type is unknown. */
+  /** Reads one query. Resolves with undefined if the query's type is unknown. */
   readonly registeredQuery: (
     id: bigint,
     signal: AbortSignal,
@@ -123,12 +123,12 @@ function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-/** Maximum accepted length of the fee market's averaging window, in blocks; the deployed chain averages over 1 block. */
+/** Maximum accepted length of the fee market's averaging window, in blocks. The deployed chain averages over 1 block. */
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled, in which case
- * the gas price is constant. Rejects with `ClientError`, "bad-answer" if the chain returned a value that is invalid for a fee
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it, so that the gas
+ * price is constant. Rejects with `ClientError`, whose code is "bad-answer" if the chain returned a value that is invalid for a fee
  * market.
  */
 export async function readMarketParams(
@@ -154,7 +154,7 @@ export async function readMarketParams(
 
 /**
  * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
- * with `ClientError`, "bad-answer" if the chain returned a value that is invalid for a fee market.
+ * with `ClientError`, whose code is "bad-answer" if the chain returned a value that is invalid for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -171,14 +171,14 @@ export async function readMarketState(
 }
 
 /**
- * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits without a sign, because fee market
+ * Throws unless the text is a decimal in the chain's encoding, i.e. the value × 10^18 as digits. Rejects signs, because fee market
  * decimals are never negative.
  */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }
 
-/** Awaits a read; resolves with undefined if the chain does not serve the query. */
+/** Awaits a read. Resolves with undefined if the chain does not serve the query. */
 async function ifServed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

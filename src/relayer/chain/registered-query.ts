@@ -8,14 +8,14 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered interchain query, whose heights and update period refer to the local chain, except for `lastRemoteHeight`. */
+/** A registered interchain query. Its heights and update period refer to the local chain, except for `lastRemoteHeight`. */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
   readonly owner: string;
   readonly type: "kv" | "tx";
   readonly connectionId: string;
-  /** A KV query's keys; its results list the values in the same order. */
+  /** A KV query's keys. Results list the values in the same order. */
   readonly keys: readonly QueryKey[];
   /** A TX query's filter as JSON; "" for a KV query. */
   readonly transactionsFilter: string;
@@ -28,7 +28,7 @@ export interface RegisteredQuery {
   readonly lastRemoteHeight: RemoteHeight | undefined;
 }
 
-/** Converts a query from a gRPC response; undefined if the query's type is unknown. */
+/** Converts a query from a gRPC response. Returns undefined if the query's type is unknown. */
 export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   const { queryType: type } = wire;
   if (type !== "kv" && type !== "tx") return undefined;
@@ -47,7 +47,7 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Selects the queries that this relayer serves; a query must match all four lists. */
+/** Selects the queries that this relayer serves. A query must match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
   /** Owner addresses; an empty list selects all owners. */
@@ -66,7 +66,7 @@ export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   );
 }
 
-/** A query change announced by an event, after which the relayer reads the query from the chain. */
+/** A query change that an event announced. The relayer then reads the query from the chain. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;
@@ -78,10 +78,10 @@ const MODULE = "interchainqueries";
 /**
  * Returns the query changes in one transaction's or block's events, in order. Reads only events whose type is `chainName`.
  *
- * Accepts `query_removed` events with four attributes, as on a localnet, and with eight, as on Neutron.
+ * Accepts `query_removed` events with four attributes (localnet) or eight attributes (Neutron).
  */
 export function queryChanges(events: readonly TextEvent[], chainName: string): readonly QueryChange[] {
-  // Each event is parsed separately, because one transaction may remove a query and register another.
+  // Parse each event separately, because one transaction may remove a query and register another.
   return events.filter((event) => event.type === chainName).flatMap((event) => toChange(event) ?? []);
 }
 

@@ -5,12 +5,12 @@ import { readAnswer } from "../../cosmos/client/answers.ts";
 /** Errors that affect a connection or the whole relayer. A single query's error is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
-  /** another process uses the state directory; `pid` is undefined if it cannot be read */
+  /** Another process uses the state directory. `pid` is undefined if the process id cannot be read. */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
-  /** the Go relayer's LevelDB cannot be read (`from-leveldb`) */
+  /** The Go relayer's LevelDB cannot be read (`from-leveldb`). */
   | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** the transaction index of every endpoint lacks transactions of the searched blocks */
+  /** Every endpoint's transaction index lacks transactions from the searched blocks. */
   | { readonly code: "index-incomplete" }
   | {
       readonly code: "wrong-chain";
@@ -19,7 +19,7 @@ export type RelayErrorFacts =
       readonly found: string;
     }
   | { readonly code: "client-not-active"; readonly clientId: string; readonly status: string }
-  /** the validators that signed block `to` have too little of the voting power trusted at `from` */
+  /** The validators that signed block `to` have too little of the voting power trusted at `from`. */
   | {
       readonly code: "validators-changed";
       readonly clientId: string;
@@ -27,25 +27,25 @@ export type RelayErrorFacts =
       readonly to: bigint;
     }
   | { readonly code: "remote-behind"; readonly chainId: string; readonly height: bigint }
-  /** an endpoint returns contradictory data about one block */
+  /** An endpoint returns contradictory data about one block. */
   | { readonly code: "bad-block"; readonly height: bigint }
   | { readonly code: "header-refused"; readonly connectionId: string }
-  /** the node rejects the transaction in CheckTx, e.g. because the account has no funds */
+  /** The node rejects the transaction in CheckTx, e.g. because the account has no funds. */
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/** An error that ends a connection's cycle; a retry follows. "state-unusable" and "state-in-use" end the daemon at startup. */
+/** An error that ends a connection's cycle, which is then retried. "state-unusable" and "state-in-use" end the daemon at startup. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /**
- * Backoff while none of a chain's endpoints is usable. The backoff stays short so that the relayer resumes within seconds even
- * after a long outage. One call every two seconds puts little load on an endpoint.
+ * Backoff while none of a chain's endpoints is usable. A short backoff lets the relayer resume within seconds even after a long
+ * outage. One call every two seconds puts little load on an endpoint.
  */
 const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
 
-/** Returns the backoff after an error of the local chain or of a connection. */
+/** Returns the backoff after a local chain error or a connection error. */
 export function errorBackoff(error: unknown): BackoffOptions {
   const { class: answer, retryAfterMs } = readAnswer(error);
   if (retryAfterMs !== undefined) return { minMs: retryAfterMs, baseMs: retryAfterMs, maxMs: retryAfterMs };

@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Maximum wait for one resubmitted transaction; longer than the relayer's own wait. */
+/** Maximum wait for one resubmitted transaction, which is longer than the relayer's own wait. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -161,7 +161,7 @@ async function resubmitLetters(
   const sent: JsonObject[] = [];
   for (const tx of txs) {
     await sendLetter(tx, { url: relayerUrl(options), tokenFile: options.tokenFile }, context.signal);
-    // The hash alone does not identify a dead letter, because two queries may have matched the same transaction.
+    // The hash alone does not identify a dead letter, because two queries may match the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     sent.push({ ...tx, included: reason === undefined, reason: reason ?? null });
@@ -297,7 +297,7 @@ function addRelayerControlOptions(command: Command): Command {
     );
 }
 
-/** Sends a request to the relayer's API, with its token if the request changes something. Throws `CliError`. */
+/** Sends a request to the relayer's API. A request that changes something carries the token. Throws `CliError`. */
 function askRelayer(
   asked: RelayerRequest,
   options: RelayerControlOptions,
@@ -334,7 +334,7 @@ export function configuredUrl(file: string): string {
   return readPlace(file).url;
 }
 
-/** Reads the configured relayer's address and the reference to its token, but no other secret. Throws `ConfigError`. */
+/** Reads a relayer's URL and token from its configuration, but no other secret. Throws `ConfigError`. */
 function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
   const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
   const { listen } = config.http;

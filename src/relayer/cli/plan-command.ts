@@ -43,7 +43,7 @@ interface PlanOptions {
   readonly json?: true;
 }
 
-/** Creates the command `relaywatch relayer plan`, which estimates queries' cost and how late their results will be. */
+/** Creates the command `relaywatch relayer plan`, which forecasts the cost and lateness of results. */
 export function planCommand(context: CliContext): Command {
   return new Command()
     .addOption(
@@ -187,7 +187,7 @@ interface Measured {
   readonly feeFactor: Dec18 | undefined;
 }
 
-/** Reads the gas and the fee factor that a running relayer has measured; without `--url`, returns no values. Throws `CliError`. */
+/** Reads the gas and fee factor that a running relayer has measured. Without `--url`, returns no values. Throws `CliError`. */
 async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<Measured> {
   if (url === undefined) return { gas: new Map(), feeFactor: undefined };
   const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));

@@ -147,7 +147,7 @@ async function inspect(id: bigint, options: InspectOptions, context: CliContext)
 /** Number of attempts shown without --verbose. */
 const SHOWN_ATTEMPTS = 3;
 
-/** Formats the query's state and the reason for it, followed by its last attempts and its proof. */
+/** Formats a query's state with its reason, the query's last attempts, and its proof. */
 function inspectText(output: JsonValue): string {
   const at = (path: string, part: JsonValue = output): string => cellText(fieldAt(part, path));
   const has = (path: string): boolean => !["-", ""].includes(at(path));
@@ -198,7 +198,7 @@ function isFailed(part: unknown): boolean {
   return isRecord(part) && "error" in part && Object.keys(part).length === 1;
 }
 
-/** Reads one part of the output, but returns `{ error }` instead of rejecting, so that the command still shows the other parts. */
+/** Reads one part of the output. Returns `{ error }` instead of rejecting, so that the command still shows the other parts. */
 async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   try {
     return await read();
@@ -221,7 +221,7 @@ function previewOne(id: bigint, options: InspectOptions, context: CliContext): P
   });
 }
 
-/** Converts a preview to JSON for `relayer dry-run` and `relayer inspect`. */
+/** Converts a KV preview to JSON for `relayer dry-run` and `relayer inspect`. */
 function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
   const isAccepted = outcome.kind === "accepted";
   return {

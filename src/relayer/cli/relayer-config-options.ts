@@ -31,13 +31,13 @@ import { nameVariables } from "../from-env/variables.ts";
 
 export interface RelayerConfigOptions {
   readonly config?: string;
-  /** If `true`, the settings come from the process environment; if a path, they come from the variables in that file, too. */
+  /** Source of the Go relayer's variables: the process environment (`true`), or a file plus the process environment (a path). */
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
   /** Maximum wait for the chains' endpoints, in ms; applies only if `fromEnv` is set. */
   readonly wait?: number;
-  /** Gives the localnet's relayer the token of the localnet's control API. */
+  /** True if the localnet's relayer uses the token of the localnet's control API. */
   readonly withToken?: true;
 }
 
@@ -57,7 +57,7 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration, and the names that messages use for its settings. */
+/** A relayer's configuration, and the setting names that its messages use. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
   readonly parsed: ParsedConfig<RelayerConfig>;
@@ -143,7 +143,7 @@ async function chainIds(
   }
 }
 
-/** Creates a daemon's context; if `level` is undefined, its logger uses the configured log level. */
+/** Creates a daemon's context. If `level` is undefined, the logger uses the configured log level. */
 export async function relayerContext(
   { config, ...names }: SelectedConfig,
   level: LogLevel | undefined,
@@ -153,7 +153,7 @@ export async function relayerContext(
   return { ...daemon, ...names };
 }
 
-/** `--query IDS`: query ids, separated by commas. Default: all queries. */
+/** Creates the option `--query IDS`, which selects queries by comma-separated ids. Default: all queries. */
 export function queryIdsOption(): Option {
   return new Option("--query <ids>", "include only the queries with these comma-separated ids").argParser(
     (text) => text.split(",").map((part) => parseUint64(part.trim())),
@@ -164,7 +164,7 @@ const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
-  /** A public test mnemonic: anyone can sign with it. */
+  /** A public test mnemonic, with which anyone can sign. */
   readonly mnemonic: string;
   readonly prefix: string;
   readonly denom: string;
@@ -178,10 +178,10 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
 };
 
 /**
- * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test account
- * `relayer` signs transactions.
+ * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test account `relayer`
+ * signs transactions.
  *
- * `token` authorizes all requests that change something, except that dead letters can be resubmitted without a token.
+ * Requests that change something need `token`, except for requests that resubmit dead letters.
  */
 export function localnetRelayerConfig(
   ports: Ports,

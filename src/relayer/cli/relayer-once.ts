@@ -84,7 +84,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   }
 }
 
-/** Answers every query once, or as many as the timeout allows. */
+/** Answers every query once, or as many queries as the timeout allows. */
 async function answerAll(
   relayer: Relayer,
   ids: readonly bigint[],
@@ -104,7 +104,7 @@ async function answerAll(
   });
 }
 
-/** Maximum time that a standby waits for another process's lease. */
+/** Maximum time that a standby waits for another process's lease to expire. */
 const STANDBY_MS = 15_000;
 
 function isStandby(relayer: Relayer): boolean {

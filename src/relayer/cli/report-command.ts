@@ -65,7 +65,7 @@ interface RelayerPlace {
   readonly portOffset: number;
 }
 
-/** Reads a relayer's data for a time range. Throws `CliError`; the exit code is 3 if the relayer does not respond. */
+/** Reads a relayer's data for a time range. Throws `CliError`, whose exit code is 3 if the relayer does not respond. */
 async function readRelayer(
   place: RelayerPlace,
   range: { readonly fromMs: number; readonly toMs: number },

@@ -51,10 +51,7 @@ interface AmountConfig {
   readonly spending: { readonly budget?: string | undefined };
 }
 
-/**
- * Returns the configured display unit without its price; undefined if none is configured, in which case the chain's metadata
- * applies.
- */
+/** Returns the configured display unit without its price; undefined if no unit is configured, so that the chain's metadata applies. */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
   return display && { denom, name: display.unit, exponent: display.exponent };

@@ -96,7 +96,7 @@ export function historySchema() {
     .prefault({});
 }
 
-/** `lease`: with PostgreSQL, lets several instances share a signer, of which only one submits at any time. */
+/** `lease`: lets several instances share a signer with PostgreSQL. Only one instance submits at any time. */
 export function leaseSchema() {
   return z
     .strictObject({

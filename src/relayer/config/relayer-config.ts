@@ -29,7 +29,7 @@ import {
   requestsSchema,
 } from "./config-sections.ts";
 
-/** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes the expression case-insensitive. */
+/** Accepts a regular expression and outputs a `RegExp`. A leading "(?i)", as in Go, makes the expression case-insensitive. */
 function regularExpressionField() {
   return z.string().transform((text, context) => {
     try {
@@ -43,7 +43,7 @@ function regularExpressionField() {
   });
 }
 
-/** Accepts a decimal string from 0.001 to 1; outputs a `Dec18`. */
+/** Accepts a decimal string from 0.001 to 1 and outputs a `Dec18`. */
 function shareField() {
   return decimalField().refine((share) => share >= DEC18_ONE / 1_000n && share <= DEC18_ONE, {
     error: issueText("is not a share of a block", 'a decimal in quotes from "0.001" to "1"'),
@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * Accepts a decimal string of at most 0.3; outputs a `Dec18`. With a share of a third or more, every client would be reported shortly
- * before each refresh, because the relayer refreshes a client after two thirds of its trusting period.
+ * Accepts a decimal string of at most 0.3 and outputs a `Dec18`. With a share of a third or more, every client would be reported
+ * shortly before each refresh, because the relayer refreshes a client after two thirds of its trusting period.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
@@ -67,7 +67,7 @@ function noticeShareField() {
  */
 const MAX_BATCH_BYTES = (1_000_000 - 2_000) / 2;
 
-/** The schema of the relayer's configuration file, in which `secrets` resolves the references to secrets. */
+/** Creates the schema of the relayer's configuration file. `secrets` resolves references to secrets. */
 export function relayerConfigSchema(secrets: SecretSource = processSecretSource) {
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
@@ -387,7 +387,7 @@ function httpSchema(secrets: SecretSource) {
     .describe("the relayer's HTTP server");
 }
 
-/** The relayer's configuration kind: its name, environment variable prefix and schema, which reads secrets from `secrets`. */
+/** Returns the name, environment variable prefix and schema of the relayer's configuration. `secrets` resolves references to secrets. */
 export function relayerConfigKind(secrets = processSecretSource): ConfigKind<RelayerConfig> {
   return {
     name: "icq-relayer",

@@ -8,10 +8,10 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 
-/** Maximum length of a memo, in characters; also the SDK's default limit. */
+/** Maximum length of a memo in characters, which is the SDK's default limit. */
 const MAX_MEMO = 256;
 
-/** The `signer` section: the account that signs transactions, whose secrets are read from `secrets`. */
+/** `signer`: the account that signs transactions. `secrets` resolves references to secrets. */
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({

@@ -30,11 +30,11 @@ import { createClientOfConnection, viewConnection, type ViewDeps } from "./conne
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 import type { HeightSignal } from "../registry/registry.ts";
 
-/** Keeps light clients from expiring, and sends client updates for intermediate headers. */
+/** Upkeep that prevents the expiry of light clients and sends client updates for intermediate headers. */
 export interface ClientRefresh extends Upkeep {
   /**
-   * Sends client updates ahead of all results, and resolves once blocks include the updates. Throws `RelayError` if an update fails
-   * or times out.
+   * Sends client updates before any queued result, and resolves once blocks include the updates. Throws `RelayError` if an update
+   * fails or times out.
    */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Minimum time between two attempts to refresh a connection's client; the client watch reads the client more often. */
+/** Minimum time between two attempts to refresh a connection's client. The client watch reads the client more often. */
 const RETRY_MS = 60_000;
 /** Maximum time for which {@link ClientRefresh.send} waits until blocks include the updates. */
 const SEND_MS = 180_000;
@@ -64,19 +64,19 @@ export function isRefreshDue(reading: ClientReading | undefined, nowMs: number):
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** A worker's client updates, which are sent once nothing else uses the signing account. */
+/** A worker's request to send client updates once the signing account is idle. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
 }
 
 /**
- * Creates the upkeep that keeps light clients from expiring. If no result updates a client, the upkeep sends a separate update before the
- * trusting period ends, because only governance can replace an expired client.
+ * Creates the upkeep that keeps light clients from expiring. If no result updates a client, the upkeep sends a separate update
+ * before the trusting period ends, because only governance can replace an expired client.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
-  // There is at most one request per worker, since a worker waits until its request is done.
+  // Each worker has at most one request, because a worker waits until its request is done.
   let requests: readonly Request[] = [];
   const due = (): RefreshedConnection | undefined =>
     deps.connections.find(({ connectionId, watch }) => {
@@ -153,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long or could not be
- * read. Returns an empty list if the client already has the newest remote block.
+ * Returns the client updates up to the newest remote block, or only the first updates if the path to the block is too long or could
+ * not be read. Returns an empty list if the client already has the newest remote block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
@@ -199,7 +199,7 @@ interface SendUpdatesDeps {
   readonly maxTxBytes: number;
 }
 
-/** One connection's client updates, each of which the light client verifies from the previous update. */
+/** One connection's client updates. The light client verifies each update from the previous update's header. */
 interface UpdateChain {
   readonly connectionId: string;
   readonly updates: readonly WireMessage[];
@@ -292,7 +292,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // Unless aborted, nothing was sent, because the account could not be read. After an abort, the transaction may have been sent.
+    // An error without an abort means that nothing was sent. After an abort, the transaction may have been sent.
     if (!signal.aborted) admission.release();
     throw error;
   });

@@ -4,7 +4,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** Looks up a connection's client id once, because the id never changes on a chain. */
+/** A cached lookup of a connection's client id, which never changes on a chain. */
 export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
 /** Creates the lookup of a connection's client id. The first call of `id` reads the client id from the chain. */
@@ -48,9 +48,8 @@ export interface ViewDeps {
 const FIRST_PROVING_BLOCK = 3n;
 
 /**
- * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has no block that can
- * prove anything new. Throws `RelayError` "wrong-chain", "client-not-active" or "remote-behind" if the connection cannot prove
- * anything.
+ * Reads the remote status and the light client in parallel. Resolves with undefined until the remote chain has a block that can
+ * prove new state. Throws `RelayError` "wrong-chain", "client-not-active" or "remote-behind" if the connection can prove nothing.
  */
 export async function viewConnection(
   deps: ViewDeps,
@@ -94,8 +93,8 @@ const MAX_APART = 5n;
  * Returns true if a block is slightly below the client's latest height, because another node behind the same address has newer
  * blocks.
  *
- * Throws if the block is far below the client's latest height, because the endpoint lags or its chain was reset. The header of a reset
- * chain contradicts the client's consensus states, and ibc-go freezes the client for such misbehaviour.
+ * Throws if the block is far below the client's latest height, because the endpoint lags or its chain was reset. The header of a
+ * reset chain contradicts the client's consensus states, and ibc-go freezes the client for such misbehaviour.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

@@ -24,21 +24,21 @@ export interface IntermediateHeadersDeps {
  * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between `trust` and
  * `block`.
  *
- * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate headers. Throws
- * `RelayError` "validators-changed" if the intermediate headers do not reach far enough; the next cycle then continues from the last
- * intermediate header.
+ * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
+ * headers. Throws `RelayError` "validators-changed" if the intermediate headers do not reach far enough. The next cycle then
+ * continues from the last intermediate header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
  * Maximum number of blocks read for one path. If all validators change once within a million blocks, a path takes about forty
- * reads. If a path needs more reads, the relayer sends the known part, and the next cycle continues from there.
+ * reads. If a path needs more reads, the relayer sends the known part, and the next cycle continues from its end.
  */
 const MAX_READS = 100;
 /** Maximum time for reading a path's blocks, after which the relayer sends the client updates that it could build so far. */
 const READ_MS = 30_000;
 
-/** Creates the {@link IntermediateHeaders} function for one cycle; `signal` aborts the function's requests. */
+/** Creates one cycle's {@link IntermediateHeaders} function. `signal` aborts the function's requests. */
 export function createIntermediateHeaders(
   deps: IntermediateHeadersDeps,
   client: LightClientState,
@@ -82,7 +82,7 @@ interface Way {
   readonly client: LightClientState;
 }
 
-/** A client update, and the client's trusted state after it. */
+/** A client update, and the height that the client trusts after the update. */
 interface Step {
   readonly update: WireMessage;
   readonly trust: Trust;
@@ -94,7 +94,7 @@ interface HeadersOnTheWay {
   heights: readonly bigint[];
 }
 
-/** Returns the updates that must precede the block's own update, as far as their blocks could be read in time. */
+/** Returns the updates that must precede the block's own update, up to the last block that could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -107,7 +107,7 @@ async function readSteps(
   return steps;
 }
 
-/** Reads blocks until the path is known, at most {@link MAX_READS}. */
+/** Reads at most {@link MAX_READS} blocks until the path is known. */
 async function readHeaders(
   { remote }: IntermediateHeadersDeps,
   { block, from, client }: Way,
@@ -141,7 +141,7 @@ function toSteps(
   let trusted = from;
   for (const height of heights) {
     const [block, next] = [blocks.get(height), blocks.get(height + 1n)];
-    // Stop at the target, because the block after the target is not read.
+    // Stop if a block was not read. The block after the target is never read.
     if (block === undefined || next === undefined) break;
     const trust = { height: { ...from.height, height }, validatorSet: next.validatorSet };
     const update = updateClientMessage(client.clientId, headerAny(block, trusted), signer);
@@ -159,7 +159,7 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   );
 }
 
-/** Creates an {@link IntermediateHeaders} function that only collects the updates, which a dry run puts before its own messages. */
+/** Creates an {@link IntermediateHeaders} function that collects the updates instead of sending them, for use in a dry run. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,
   client: LightClientState,
@@ -185,12 +185,12 @@ export interface SignedBlock {
 
 /** The next step in planning a path of headers: a block to read, or the heights of the known path. */
 export type HeaderPath =
-  /** read the block at this height, then plan again; `heights` already form a path to a lower height */
+  /** Read the block at this height and plan again. `heights` already form a path to a lower height. */
   | { readonly kind: "read"; readonly height: bigint; readonly heights: readonly bigint[] }
-  /** update the client to these heights in order; each can be verified from the previous one */
+  /** Update the client to these heights in order. Each header can be verified from the previous header. */
   | { readonly kind: "known"; readonly heights: readonly bigint[] };
 
-/** Maximum number of headers in one path; the next path continues after the last header. */
+/** Maximum number of headers in one path. The next path continues after the last header. */
 export const MAX_HEADERS = 16;
 
 /**
@@ -239,8 +239,8 @@ function isStepVerifiable(
 }
 
 /**
- * Returns true if validators with more than the fraction `level` of the trusted power signed the block. The chain verifies the
- * signatures; this check only predicts which headers the chain accepts.
+ * Returns true if validators with more than the fraction `level` of the trusted power signed the block. This check only predicts
+ * which headers the chain accepts, because the chain also verifies the signatures.
  */
 export function isTrusted(
   trusted: Powers,

@@ -43,13 +43,13 @@ export interface ConnectionWorker {
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];
-  /** Sends client updates ahead of all results. */
+  /** Sends client updates before any queued result. */
   readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
   readonly urgency: Pick<Urgency, "maxAgeOf">;
 }
 
-/** The parts of the configuration that a worker's cycles use. */
+/** The settings that a worker's cycles use. */
 interface WorkerSettings {
   readonly queries: Pick<
     RelayerConfig["queries"],
@@ -108,7 +108,7 @@ export function recordFailure(
     failed(current, error, { nowMs: clock.monotonicMs(), backoff: backoffOf(settings), random }),
   );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
-  // Warn once per new code, because the reason contains heights and counts and differs at each attempt.
+  // Warn once per new code, because the reason contains heights and counts, which differ between attempts.
   logger[before === error.code ? "debug" : "warn"]("query failed", {
     queryId: query.id,
     connectionId,
@@ -162,7 +162,7 @@ export function noteUnsent(
   ]);
 }
 
-/** Records whether a result's outcome shows that results of this connection can or cannot be submitted. */
+/** Records in `submission` that a result was included, or that an error of the connection or account stopped it. */
 export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
@@ -174,8 +174,8 @@ export function dueHeight(state: QueryState, localHeight: bigint): bigint {
 }
 
 /**
- * A connection's health, as reported to a worker by the submitter. Outcomes arrive only after later cycles have started, so an
- * error that affects all results is stored here to stop the next cycle.
+ * A connection's submission health, as reported by the submitter. Outcomes arrive only after later cycles have started, so an error
+ * that affects all results is stored to stop the next cycle.
  */
 type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
 
@@ -191,7 +191,7 @@ export function createSubmissionHealth() {
     },
     /** Returns the last error; undefined once a result has been included. */
     error: (): Error | undefined => error,
-    /** Returns the last error the first time it is called after that error, otherwise undefined. */
+    /** Returns each new error once, and undefined if there is no error since the last call. */
     take: (): Error | undefined => {
       const taken = isNew ? error : undefined;
       isNew = false;
@@ -201,16 +201,15 @@ export function createSubmissionHealth() {
 }
 
 /**
- * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. However, if reading,
- * proving, simulating and sending take longer than a block, a query that is due in every block would get a result only in every
- * second block.
+ * Computes how many blocks early a worker reads results. A read at the due height gives the newest value. However, if a cycle and a
+ * broadcast take longer than a block, a query that is due in every block would get a result only in every second block.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
 /**
- * Durations of a cycle plus sending, in block times, above which results are read one block and two blocks early. The margin allows
- * for block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query may
- * await their broadcast.
+ * Total durations of a cycle and a broadcast, in block times, above which results are read one and two blocks early. The margin
+ * allows for block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query
+ * may await their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the newest measurement in a moving average. */
@@ -248,7 +247,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
   };
 }
 
-/** A worker's running cycles, which read and prove concurrently. */
+/** The set of a worker's running cycles, which read and prove concurrently. */
 export type RunningCycles = ReturnType<typeof createRunningCycles>;
 
 /** Creates an empty set of running cycles, which calls `onEnd` after each cycle. */
@@ -273,16 +272,16 @@ export function createRunningCycles(onEnd: () => void) {
   return {
     count: (): number => count,
     queries: (): number => queries,
-    /** Starts a cycle with `own` queries. The promise `turn`, which `run` receives, resolves once all earlier cycles have ended. */
+    /** Starts a cycle with `own` queries. The argument `turn` of `run` resolves once all earlier cycles have ended. */
     start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
       count += 1;
       queries += own;
       const before = last;
       const end = toEnd(run(before), own);
-      // Wait for both cycles, because a cycle may fail before the previous one ends.
+      // Wait for both cycles, because a cycle may fail before the previous cycle ends.
       last = before.then(() => end);
     },
-    /** Returns the last error of an ended cycle, and clears this error. */
+    /** Returns and clears the last error of an ended cycle. */
     takeError: (): Error | undefined => {
       const taken = error;
       error = undefined;

@@ -22,7 +22,7 @@ const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
   [SPANS.day, 62 * DAY_MS],
 ];
 
-/** One query's total cost over a time range. */
+/** A query's total cost over a time range. */
 export interface QuerySum extends CostPart {}
 
 export interface SpanSum {
@@ -32,7 +32,7 @@ export interface SpanSum {
 }
 
 /**
- * Durable record of the relayer's payments by query and time span. Each transaction is added exactly once, because its hash is
+ * The durable record of the relayer's payments by query and time span. Each transaction is added exactly once, because its hash is
  * stored in the same database transaction. A query has at most 14 five-minute, 72 hourly and 62 daily rows.
  */
 export type CostLedger = ReturnType<typeof createCostLedger>;
@@ -46,13 +46,13 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
-   * spans early.
+   * Returns the local chain's time as Unix time in ms; defaults to this machine's time. Chain time prevents early deletion of spans
+   * if this machine's clock is fast.
    */
   readonly localTimeMs?: () => number;
 }
 
-/** A transaction and its cost shares, not yet written to the store. */
+/** A transaction with its cost shares that has not been written to the store. */
 interface Entry {
   readonly hash: string;
   readonly height: bigint;
@@ -60,7 +60,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores transaction hashes; no transaction stays in flight that long. */
+/** Number of blocks for which the ledger stores transaction hashes. No transaction stays in flight for so long. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -69,7 +69,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /** Records the current time and local height, from which the sums are complete; only the first call has an effect. */
+  /** Records the current time and local height as the start of the sums. Only the first call has an effect. */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));
@@ -78,7 +78,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
     const [row] = await store.session.run(SINCE, key);
     return row;
   };
-  /** `atMs` is the payment's time, as Unix time in ms. */
+  /** Records a payment that was made at `atMs`, as Unix time in ms. */
   const recordAt = (transaction: PaidTransaction, atMs: number): void => {
     const { hash, height } = transaction;
     const entry = { hash, height, atMs, parts: attributeCost(transaction, deps.sharing) };
@@ -97,12 +97,12 @@ export function createCostLedger(deps: CostLedgerDeps) {
     recordAt,
     record: (transaction: PaidTransaction): void => recordAt(transaction, nowMs()),
     begin,
-    /** Returns the time that `begin` recorded, as Unix time in ms; undefined before that call. */
+    /** Returns the time that `begin` recorded, as Unix time in ms; undefined before the call of `begin`. */
     sinceMs: async (): Promise<number | undefined> => {
       const row = await since();
       return row === undefined ? undefined : numberOf(row, "since_ms");
     },
-    /** Returns the height that `begin` recorded; undefined before that call, or if an older program version started the sums. */
+    /** Returns the height that `begin` recorded; undefined before the call, or if an older program version started the sums. */
     sinceHeight: async (): Promise<bigint | undefined> => bigintOf(await since(), "since_height"),
     /** Returns the height of the newest transaction; undefined if there is none. */
     newestHeight: async (): Promise<bigint | undefined> => {
@@ -133,7 +133,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       }));
     },
     /**
-     * Deletes all records of the chain and begins again at height 0. Call `reset` after a reset of the local chain, whose query
+     * Deletes all records of the chain and begins again at height 0. Call `reset` after a reset of the local chain, because query
      * ids then identify different queries.
      */
     reset: (): void => {
@@ -180,7 +180,7 @@ async function put(session: SqlSession, sql: string, values: readonly SqlValue[]
 
 type Key = readonly [chain: string, payer: string];
 
-/** Adds transactions to the sums, except for transactions that the sums already contain. */
+/** Adds transactions to the sums. Skips transactions that the sums already contain. */
 async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Promise<void> {
   const sums = new Map<string, Row>();
   for (const { hash, height, atMs, parts } of batch) {
@@ -224,7 +224,7 @@ function addPart(rows: Map<string, Row>, part: CostPart, span: number, atMs: num
   });
 }
 
-/** Number of rows per INSERT; SQLite and PostgreSQL both accept as many parameters as these rows have. */
+/** Number of rows per INSERT. Their parameter count is within the limits of SQLite and PostgreSQL. */
 const ROWS_PER_INSERT = 100;
 const ADDED = ["results", "gas", ...AMOUNTS.flatMap((name) => [`${name}_high`, `${name}_low`])];
 const COLUMNS = ["chain", "payer", "span", "start_ms", "query_id", "owner", ...ADDED];

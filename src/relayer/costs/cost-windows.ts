@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { sumsBy } from "../result/amounts.ts";
 import { type CostLedger, type QuerySum, SPANS } from "./cost-ledger.ts";
 
-/** Cost windows, as named in JSON, commands and metrics. "month" is the current UTC calendar month. */
+/** The time windows for costs, as named in JSON, commands and metrics. "month" is the current UTC calendar month. */
 export const COST_WINDOWS = ["1h", "24h", "7d", "30d", "month"] as const;
 
 export type CostWindowName = (typeof COST_WINDOWS)[number];
@@ -12,7 +12,7 @@ export interface CostWindow {
   readonly name: CostWindowName;
   /** Start of the first stored time span in the window, as Unix time in ms. */
   readonly fromMs: number;
-  /** Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later. */
+  /** Time from which the window's costs are complete: `fromMs` or the time at which recording began, whichever is later. */
   readonly coveredFromMs: number;
   /** Each query's total cost in the window. */
   readonly queries: readonly QuerySum[];
@@ -63,7 +63,7 @@ export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up costs by owner, most expensive first. Costs that belong to no query are added to the owner "". */
+/** Sums costs by owner, most expensive first. Costs that belong to no query go to the owner "". */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const sums = sumsBy(
     queries,
@@ -80,7 +80,7 @@ export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   return [...sums].map(([owner, sum]) => ({ owner, ...sum })).toSorted(mostExpensive);
 }
 
-/** Compares costs for sorting: highest fee first. */
+/** Compares costs for sorting by descending fee, then by owner. */
 export function mostExpensive(
   a: { readonly fee: bigint; readonly owner: string },
   b: { readonly fee: bigint; readonly owner: string },

@@ -30,11 +30,11 @@ import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address of the account that signs; differs from `address` if a fee grant is used. */
+  /** Bech32 address of the account that signs transactions, which differs from `address` if a fee grant is used. */
   readonly signer: string;
   /** The payer's balance; undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Part of the balance that the relayer never spends. */
+  /** Minimum balance, which the relayer never spends. */
   readonly reserve: bigint;
   /** The fee grant's state; undefined if no fee grant is configured. */
   readonly grant: GrantView | undefined;
@@ -44,7 +44,7 @@ export interface GrantView {
   /** Amounts that the grant can still pay; undefined before the first read, or if the chain has no grant. */
   readonly allowance: FeeAllowance | undefined;
   readonly isRead: boolean;
-  /** Error of the last read; undefined if the last read succeeded. */
+  /** Error of the last read; undefined if the read succeeded. */
   readonly error: string | undefined;
 }
 
@@ -147,7 +147,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps) {
       incomplete: readError ?? incomplete,
     }),
     unit: unitView,
-    /** Records why payments of earlier processes may be missing; pass undefined if no payments are missing. */
+    /** Records why payments of earlier processes may be missing. Pass undefined if no payments are missing. */
     recordIncomplete: (reason: string | undefined): void => {
       incomplete = reason;
     },
@@ -245,7 +245,7 @@ async function readRegimes(
   ];
 }
 
-/** Returns the costs of each whole hour of the last day, as far back as the sums reach; 0 for an hour that has no costs. */
+/** Returns the costs of each whole hour of the last day since the start of the sums, including hours without costs. */
 async function wholeHours(
   ledger: CostLedger,
   { nowMs, sinceMs }: Now,
@@ -259,10 +259,7 @@ async function wholeHours(
   });
 }
 
-/**
- * Returns prices per unit of gas used. These prices exceed the gas price, because fees are paid for gas limits, which include a
- * margin.
- */
+/** Returns prices per unit of gas used. These prices exceed the gas price, because fees are paid for gas limits, which include a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,
@@ -300,17 +297,17 @@ function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined
 }
 
 interface ContractName {
-  /** The label that the contract's creator chose; at most {@link MAX_LABEL} characters. */
+  /** The label that the contract's creator chose, with at most {@link MAX_LABEL} characters. */
   readonly label: string;
   /** Bech32 address; empty if the chain returns none. */
   readonly creator: string;
   readonly admin: string;
 }
 
-/** Maximum number of cached contracts, above which the oldest entries are dropped. */
+/** Maximum number of cached contracts. Beyond this number, the oldest entries are dropped. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
-/** Age at which an entry is read again, since a contract's admin may change. */
+/** Age above which an entry is read again, since a contract's admin may change. */
 const FRESH_MS = 6 * 3_600_000;
 /** Time until the next read after a failure, or if the address has no contract. */
 const RETRY_MS = 600_000;
@@ -328,9 +325,9 @@ export function createContractNames(
     if (known.size > MAX_CONTRACTS && oldest !== undefined) known.delete(oldest);
   };
   return {
-    /** Returns the contract's name; undefined before it is read, or if the contract does not exist. */
+    /** Returns the contract's name; undefined if the name has not been read or the contract does not exist. */
     of: (owner: string): ContractName | undefined => known.get(owner)?.name,
-    /** Reads the first of the given contracts whose cached name is missing or out of date, if any; rejects only on abort. */
+    /** Reads the first of the given contracts whose cached name is missing or out of date. Rejects only on abort. */
     readNext: async (owners: readonly string[], signal: AbortSignal): Promise<void> => {
       const nowMs = clock.monotonicMs();
       const owner = owners

@@ -22,7 +22,7 @@ export interface FeeAllowance {
   readonly left: bigint | undefined;
   /** False if the allowance's type, and therefore its limit, is unknown. */
   readonly isKnown: boolean;
-  /** Expiry of the grant, as Unix time in ms; undefined if it never expires. */
+  /** Expiry of the grant, as Unix time in ms; undefined if the grant never expires. */
   readonly expiresAtMs: number | undefined;
   /** A periodic allowance's current period; undefined for other allowances. */
   readonly period:
@@ -41,7 +41,7 @@ export interface FeeAllowance {
 const MAX_DEPTH = 4;
 
 /**
- * Decodes an x/feegrant allowance. Considers only the fee denom: if a limit does not list this denom, the remaining amount is 0.
+ * Decodes an x/feegrant allowance. Considers only the fee denom. If a limit does not list this denom, the remaining amount is 0.
  * Throws if the bytes are invalid.
  */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
@@ -84,7 +84,7 @@ function timeOf(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Number(joinNs(time) / NS_PER_MS);
 }
 
-/** Reads a fee grant; resolves with undefined if there is none. Rejects with `ClientError`. */
+/** Reads a fee grant. Resolves with undefined if there is no grant. Rejects with `ClientError`. */
 export async function readAllowance(
   client: Pick<ChainClient, "grpcQuery">,
   { granter, grantee, denom }: { readonly granter: string; readonly grantee: string; readonly denom: string },

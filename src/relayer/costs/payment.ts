@@ -8,19 +8,19 @@ export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 export interface CostSum {
   /** Paid fees in the fee denom's base unit. */
   readonly fee: bigint;
-  /** The part of `fee` that pays for client updates. */
+  /** The share of `fee` that pays for client updates. */
   readonly updateFee: bigint;
-  /** The part of `fee` that was paid for failed transactions. */
+  /** The share of `fee` that was paid for failed transactions. */
   readonly failedFee: bigint;
   readonly gas: bigint;
   /** Number of delivered results. */
   readonly results: number;
 }
 
-/** A query's share of one transaction's cost; all shares add up to the transaction's fee and gas. */
+/** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery, CostSum {}
 
-/** Placeholder query for costs that belong to no query: updates of a light client that no registered query uses. */
+/** Placeholder for costs that belong to no query, i.e. updates of a light client that no registered query uses. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
@@ -65,7 +65,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** Weights are gas multiplied by `SCALE`, so that dividing small amounts of gas loses no digits. */
+/** The factor by which weights exceed gas, so that dividing small amounts of gas loses no digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(
@@ -73,7 +73,7 @@ function sharesOf(
   sharing: (connectionId: string) => readonly SharingQuery[],
 ): readonly Share[] {
   const own = results.map((result): Share => {
-    // Give equal weights to results that have no estimate.
+    // Results without an estimate get equal weights.
     return { query: result, isUpdate: false, results: 1, weight: weightOf(result) };
   });
   const shared = updates.flatMap(({ connectionId, gas }): readonly Share[] => {
@@ -101,7 +101,7 @@ function weightOf({ gas }: PaidResult): bigint {
   return (gas > 0n ? gas : 1n) * SCALE;
 }
 
-/** Divides `total` in proportion to `weights`; the parts add up to `total`. The parts are equal if all weights are 0. */
+/** Divides `total` in proportion to `weights`, or equally if all weights are 0. The parts add up to `total`. */
 function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
   const sum = weights.reduce((all, weight) => all + weight, 0n);
   if (sum === 0n)
@@ -111,7 +111,7 @@ function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
     );
   const parts = weights.map((weight) => (total * weight) / sum);
   let left = total - parts.reduce((all, part) => all + part, 0n);
-  // Sort by the largest remainder; ties keep the transaction's order.
+  // Sort by descending remainder. Ties keep the transaction's order.
   const order = weights
     .map((weight, index) => ({ index, rest: (total * weight) % sum }))
     .toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));

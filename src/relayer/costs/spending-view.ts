@@ -9,7 +9,7 @@ import type { CostsView, GrantView } from "./create-costs.ts";
 import { addAmounts } from "../result/amounts.ts";
 import type { CostSum } from "./payment.ts";
 
-/** Ways to group a window's costs into rows: by the contract that owns the queries, or by query. */
+/** The groupings of a window's costs: by the contract that owns the queries, or by query. */
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
@@ -21,7 +21,7 @@ const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
 const time = z.codec(z.iso.datetime(), z.number(), { decode: Date.parse, encode: isoTime });
 const name = z.string().nullable();
 const count = z.int().min(0);
-/** A number of seconds; null means never. */
+/** A number of seconds, where null means never. */
 const seconds = z.number().nullable();
 const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
@@ -160,7 +160,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/** Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to exceed it; otherwise undefined. */
+/** Returns "spent" if the month's fees exceed the budget, "forecast" if an excess is expected, otherwise undefined. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");
@@ -233,7 +233,7 @@ function leftView(left: TimeLeft | undefined) {
   };
 }
 
-/** Converts ms to whole seconds; null for infinity, which JSON cannot represent. */
+/** Converts ms to whole seconds. Returns null for infinity, which JSON cannot represent. */
 function toSeconds(ms: number): number | null {
   return Number.isFinite(ms) ? Math.round(ms / 1_000) : null;
 }

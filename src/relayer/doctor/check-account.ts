@@ -71,8 +71,8 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
 }
 
 /**
- * Returns the expected fee for a transaction with one result per served KV query. A gas price above `gas.max_price` is capped here
- * and reported separately.
+ * Returns the expected fee for a transaction with one result per served KV query. A gas price above `gas.max_price` is capped,
+ * because another check reports it.
  */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
@@ -141,7 +141,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
   );
 }
 
-/** Checks that the fee market can sustain the registered queries and that the configured prices suit the market; rejects only on abort. */
+/** Checks the configured prices against the fee market, and the market's capacity for the registered queries. Rejects only on abort. */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";
   try {

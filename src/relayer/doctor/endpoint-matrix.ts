@@ -68,7 +68,7 @@ export interface EndpointRow {
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** The chains whose endpoints need each capability. The relayer can do without a capability that has no entry. */
+/** Maps each capability to the chains whose endpoints need it. A capability without an entry is optional. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -110,7 +110,7 @@ export async function readEndpointMatrix(
     { id: config.chain.id, rpc: config.chain.rpc, role: "local" as const },
     ...config.connections.map(({ chain_id: id, rpc }) => ({ id, rpc, role: "remote" as const })),
   ];
-  // Several connections may share a chain, whose endpoints are checked only once.
+  // Check each chain's endpoints only once, because several connections may share a chain.
   const distinct = [
     ...new Map(chains.map((chain) => [JSON.stringify([chain.id, chain.rpc]), chain])).values(),
   ];
@@ -252,8 +252,8 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
 }
 
 /**
- * Returns findings about the capabilities that endpoints lack. A missing capability is a problem only if the relayer needs it and no other
- * endpoint of the chain has it.
+ * Returns findings about the capabilities that endpoints lack. A missing capability is a problem only if the relayer needs it and
+ * no other endpoint of the chain has it.
  */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {

@@ -22,9 +22,7 @@ export interface Diagnosis {
   readonly matrix: readonly EndpointRow[];
 }
 
-/**
- * Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing, and rejects only on abort.
- */
+/** Checks all of a relayer's dependencies: chains, account, light clients, queries, proofs. Sends nothing, and rejects only on abort. */
 export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;
@@ -56,11 +54,9 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/**
- * If the newest block is older than this, the chain has stopped, its node is not following it, or this machine's clock is ahead.
- */
+/** Maximum age of the newest block. An older block means that the chain has halted, the node is behind, or this machine's clock is fast. */
 const MAX_AGE_MS = 60_000;
-/** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
+/** Maximum time by which a node's newest block may be ahead of this machine's clock, which allows for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks a chain's endpoints and its newest block, and rejects only on abort. */

@@ -18,13 +18,13 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** Predicts what the queries cost in a fee market and how late their results are, from the queries' periods and gas. */
+/** A prediction of the queries' cost and lateness in a fee market, based on their periods and gas. */
 export interface Forecast extends SteadyState {
-  /** Changes that would make results less late, with their cost; empty if results are on time. */
+  /** Changes that would reduce the lateness, with their cost; empty if results are on time. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state, in time linear in the number of loads, so that the forecast can run for each status request. */
+/** Forecasts the steady state. Takes time linear in the number of loads, so that a forecast for each status request is affordable. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -69,12 +69,12 @@ export interface SpendingInput {
   readonly loads: readonly RegisteredLoad[];
   /** Local block time, ms; undefined until known. */
   readonly blockMs: number | undefined;
-  /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
+  /** Number of blocks by which the fee market delays each result, as in {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees of each of the last whole hours; their variation determines the estimate's width. */
+  /** Fees of each of the last whole hours, whose variation determines the estimate's width. */
   readonly hours: readonly { readonly fee: bigint }[];
-  /** Price per unit of gas used, both at the current gas price and at `gas.max_price`. */
+  /** Price per unit of gas used, at the current gas price and at `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
   /** Costs of the current calendar month so far. */
   readonly month: readonly MeasuredQuery[];
@@ -83,7 +83,7 @@ export interface SpendingInput {
   readonly available: bigint | undefined;
 }
 
-/** An estimate as a range, whose `low` equals `high` only if no more fees are expected. */
+/** An estimated range of fees. `low` equals `high` only if no more fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;
@@ -94,20 +94,20 @@ export interface Range {
 export interface TimeLeft {
   readonly soonestMs: number;
   readonly expectedMs: number;
-  /** Longest estimate; infinity if the lowest estimated spending is zero. */
+  /** The longest estimate, which is infinite if the lowest estimated spending is zero. */
   readonly latestMs: number;
 }
 
 export interface SpendingForecast {
-  /** The measured periods on which the estimate is based; at least one. */
+  /** The measured periods on which the estimate is based. There is at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
   /** Relative margin by which the range of the periods' estimates is widened at both ends. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
-  /** Fees for the whole month, both paid and expected. */
+  /** Paid and expected fees for the whole month. */
   readonly month: Record<ForecastPrice, Range>;
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
-  /** Each owner's cost so far and expected by the end of the month, most expensive first. */
+  /** Each owner's cost so far, and the expected cost of the whole month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
   /** Number of registered queries that are younger than the longest measured period. */
   readonly newQueries: number;
@@ -119,15 +119,15 @@ export interface SpendingForecast {
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
 /** Age from which a query's own measurements are used. A younger query is estimated from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum relative width of an estimate, because a single block, result or price can shift the estimate by this much. */
+/** Minimum relative width of an estimate. A single block, result or price can shift the estimate by this much. */
 const MIN_WIDTH = 0.05;
-/** Relative width of an estimate if there are too few hours to measure how much the fees vary. */
+/** Relative width of an estimate if too few hours were measured to determine the fees' variation. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending, at the current price and at `gas.max_price`, from the gas that the registered queries used in each measured period
- * (regime). Returns undefined if the relayer has run less than ten minutes in every period.
+ * Forecasts spending, at the current price and at `gas.max_price`, from the gas that the registered queries used in each measured
+ * period (regime). Returns undefined if the relayer has run less than ten minutes in every period.
  *
  * | query | gas rate |
  * |---|---|
@@ -211,7 +211,7 @@ function measuredGas(
   if (ageMs === undefined ? sum !== undefined : ageMs >= lengthMs) return gasPerDay(used, runningMs);
   const servedMs = Math.min(ageMs ?? 0, runningMs);
   if (sum !== undefined && sum.results > 0 && servedMs >= MIN_AGE_MS) return gasPerDay(used, servedMs);
-  // For a TX query, use the measurement, because the number of results cannot be predicted.
+  // Use a TX query's measurement, because the number of its results cannot be predicted.
   const isPlanned = load.updatePeriod !== undefined && blockMs !== undefined;
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
@@ -231,8 +231,8 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
 }
 
 /**
- * Returns a function that gives a query's gas per result: its owner's measured mean, otherwise the mean over all owners, otherwise
- * the expected gas.
+ * Returns a function that returns a query's gas per result: its owner's measured mean or, if that is unknown, the mean over all
+ * owners or the expected gas.
  */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(
@@ -257,7 +257,10 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Returns the fees for the lowest and highest gas, both widened, and for the mean gas, each with the fees already paid (`spent`). */
+/**
+ * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. Each includes the fees already paid
+ * (`spent`).
+ */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

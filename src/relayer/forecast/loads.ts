@@ -21,11 +21,12 @@ export function ceilingOf(
 }
 
 /**
- * A price cap above this multiple of the minimum offers no protection, because the price gets that high only if blocks stay full.
+ * A price cap above this multiple of the minimum offers no protection, because only a long series of full blocks raises the price
+ * so far.
  */
 const USEFUL_CAP = 100n;
 
-/** Returns what is wrong with the configured prices, and the remedy; undefined if they suit the market. */
+/** Describes a problem with the configured prices and its remedy; undefined if the prices suit the market. */
 export function adviseOnPrices(
   { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
   { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
@@ -48,7 +49,7 @@ export function adviseOnPrices(
 
 type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
-/** Returns the part of a forecast's input that the configuration determines. */
+/** Returns the forecast input that the configuration determines. */
 export function configuredCosts(
   { gas, batch, connections }: FeeConfig,
   params: MarketParams,
@@ -64,7 +65,7 @@ export function configuredCosts(
   };
 }
 
-/** Returns the expected gas of a transaction without its results, but with one client update per connection. */
+/** Returns the expected gas of a transaction with one client update per connection and no results. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
@@ -130,7 +131,7 @@ export function createLoads(
     const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
     return registry.states().map((state) => {
       const { query } = state;
-      // A query whose values do not change gets one result per `maxAge` blocks.
+      // A query whose values do not change gets only one result per `maxAge` blocks.
       const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
@@ -151,7 +152,7 @@ interface MarketViewDeps {
  * or without a fee market.
  */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
-  // Cached, because several readers ask for the status of the same block.
+  // Cache the forecast, because several readers request the status of the same block.
   let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
   return () => {
     const status = deps.market.status();
@@ -170,7 +171,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee, at `price` per unit of gas, for a transaction with these results, but at most for `batch.gas`. */
+/** Returns the expected fee for a transaction with the given results, at `price` per unit of gas and for at most `batch.gas`. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],

@@ -4,12 +4,10 @@ import type { Forecast } from "./forecast.ts";
 import type { Remedy } from "./steady-state.ts";
 import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 
-/** The fee market at one moment, and the served queries' cost in this market. */
+/** The fee market's status at one moment, with a forecast for the served queries. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly sinceReadMs: number;
-  /**
-   * Ratio of fees paid to gas used × price: measured, or estimated if the last blocks contain none of the relayer's transactions.
-   */
+  /** Ratio of fees paid to gas used × price. The ratio is estimated if the last blocks contain none of the relayer's transactions. */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
 }
@@ -23,8 +21,8 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if sending every result on time would need more gas than the market can sustain at its current price (the state
- * "demand-above-market"), so that results arrive late.
+ * Returns true if results are late because sending every result on time would need more gas than the market can sustain at its
+ * current price (the state "demand-above-market").
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
@@ -42,22 +40,22 @@ export function expectedLateBlocks(market: MarketStatus): bigint {
   return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
 }
 
-/** Formats a price with four significant digits: "0.005301". */
+/** Formats a price with four significant digits, e.g. "0.005301". */
 export function priceText(price: Dec18): string {
   return dec18ToNumber(price).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false });
 }
 
-/** Formats a price as a multiple of another, nonzero price, with three significant digits: "1.02". */
+/** Formats a price as a multiple of another, nonzero price, with three significant digits, e.g. "1.02". */
 export function priceRatio(price: Dec18, of: Dec18): string {
   return String(Number(dec18ToNumber(quoDec18(price, of)).toPrecision(3)));
 }
 
-/** Returns this relayer's mean gas over the newest blocks that have a reading, at most `count`; undefined if there are none. */
+/** Returns the relayer's mean gas over up to `count` of the newest blocks with a reading; undefined if there are none. */
 export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
   return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
 }
 
-/** Returns other senders' mean gas over the blocks for which it is known; undefined if there are none. */
+/** Returns other senders' mean gas over the blocks for which this gas is known; undefined if there are none. */
 export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
   return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
 }
@@ -75,12 +73,12 @@ export function remedyJson(remedy: Remedy) {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** Rounds a lateness for JSON; null for infinity, i.e. if other senders' transactions leave no gas. */
+/** Rounds a lateness for JSON. Returns null for infinity, i.e. if other senders' transactions leave no gas. */
 export function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** Rounds to one decimal, or below 10 to three digits, because a market may sustain only a tenth of a result per block. */
+/** Rounds values below 10 to three digits, because a market may sustain only a tenth of a result per block, and others to one decimal. */
 export function threeDigits(value: number): number {
   return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
@@ -89,7 +87,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Settings for formatting a forecast's amounts and times. */
+/** The settings for formatting a forecast's amounts and times. */
 export interface ForecastStyle {
   readonly denom: string;
   readonly blockMs: number;
@@ -97,7 +95,7 @@ export interface ForecastStyle {
   readonly separator: string;
 }
 
-/** Returns the lateness in blocks as a figure, and a text that explains its effect on the results. */
+/** Formats the lateness in blocks as a figure, and as a text that explains its effect on results. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,
@@ -128,12 +126,12 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration; below a minute, in seconds with one decimal. */
+/** Formats a duration. Durations below a minute are in seconds with one decimal. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }
 
-/** Formats a number with one decimal: "1,234.5". */
+/** Formats a number with one decimal, e.g. "1,234.5". */
 export function decimalText(value: number, separator = ","): string {
   const [whole = "", digit = ""] = value.toFixed(1).split(".");
   return `${formatCount(Number(whole), separator)}.${digit}`;

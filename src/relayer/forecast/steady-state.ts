@@ -14,7 +14,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 /** A group of queries that have the same period and gas. */
 export interface QueryLoad {
   readonly queries: number;
-  /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
+  /** Number of local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
   readonly updatePeriod: bigint | undefined;
   readonly gas: bigint;
   /** Gas per result if the chain does not call the contract; equals `gas` if the query has no callback. */
@@ -27,7 +27,7 @@ export interface QueryLoad {
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
-/** The market state and settings that determine, together with the queries, what results cost. */
+/** The market state and settings that determine the cost of results together with the queries. */
 export interface MarketFacts {
   readonly params: MarketParams;
   readonly othersGas: bigint;
@@ -44,7 +44,7 @@ export interface MarketFacts {
   };
 }
 
-/** The queries' long-run lateness, and their cost at the market's lowest price, if the queries and the market do not change. */
+/** The queries' lateness, and their cost at the market's lowest price, in the long run and without changes to queries or market. */
 export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
@@ -78,8 +78,8 @@ export function demandOf(
 /**
  * Computes the steady state, in time linear in the number of distinct periods.
  *
- * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target, all
- * results become late by the same number of blocks L, at which the sum of gas / (period + L) equals the sustainable gas.
+ * The relayer sends the most overdue results first and fills each block up to the market's target. If demand exceeds the target,
+ * all results become late by the same number of blocks L, at which the sum of gas / (period + L) equals the sustainable gas.
  */
 export function steadyState(demand: Demand) {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -96,15 +96,15 @@ export function steadyState(demand: Demand) {
   return {
     /** Gas per block that the relayer can use without changing the price: the market's target minus other senders' gas. */
     sustainableGas,
-    /** Gas per block if every result is on time, rounded up. If this gas exceeds `sustainableGas`, results are late. */
+    /** Gas per block if every result is on time, rounded up. Results are late if `demandGas` exceeds `sustainableGas`. */
     demandGas,
     /** Number of results per block that the market can sustain if each query keeps its share of the results. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
     /** Number of results per block if every result is on time. */
     demandResults,
     /**
-     * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if other transactions
-     * leave no gas.
+     * Number of blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if other
+     * senders leave no gas.
      */
     lateBlocks,
     resultsPerDay,
@@ -145,8 +145,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other. With fewer
- * results than blocks, only the blocks with a result use the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` blocks late and queries are due independently of each other.
+ * With fewer results than blocks, only the blocks with a result use the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -161,7 +161,7 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** Number of bisection steps: more than the number of binary digits in a double. */
+/** Number of bisection steps, which exceeds the number of binary digits in a double. */
 const BISECTIONS = 100;
 
 function lateBlocksAt(demand: Demand, gas: number): number {
@@ -191,11 +191,11 @@ function rateFactor({ groups, batch }: Demand, gas: number): number {
 }
 
 export type Remedy =
-  /** multiply all update periods by `factor`; absent if other transactions leave no gas */
+  /** Multiply all update periods by `factor`. This remedy is absent if other transactions leave no gas. */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results, while the steady
-   * state does not change. `costPerDay` is the cost of one burst per day
+   * Raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results, while the steady
+   * state does not change. `costPerDay` is the cost of one burst per day.
    */
   | {
       readonly kind: "higher-ceiling";
@@ -203,12 +203,12 @@ export type Remedy =
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** deliver results without calling their contracts; absent if that saves nothing */
+  /** Deliver results without calling their contracts. This remedy is absent if it would save nothing. */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
 /**
- * Returns changes that would reduce the lateness of `steady`. `quiet` is the steady state if no contract is called; undefined if
- * that saves nothing.
+ * Returns changes that would reduce the lateness of `steady`. `quiet` is the steady state without contract calls; undefined if
+ * omitting the calls saves nothing.
  */
 export function remediesFor(
   demand: Demand,
@@ -249,7 +249,7 @@ function burstUpTo(
   );
   const start = initialState(params);
   let state: State = { ...start, window: start.window.map(() => targetOf(params)) };
-  /** For each group, the fraction of its queries that have a result due. */
+  /** The fraction of each group's queries that have a result due. */
   let due = groups.map(() => 1);
   let [results, fees] = [0, 0n];
   for (let block = 0; block < MAX_BURST_BLOCKS; block++) {

@@ -18,7 +18,7 @@ import { errorBackoff } from "../chain/relay-error.ts";
 import type { EnvConfig } from "./read-env.ts";
 import { ENV_VARIABLES } from "./variables.ts";
 
-/** Reports invalid or missing environment variables, with one line per variable in the message. */
+/** An error for invalid or missing environment variables, whose message has one line per variable. */
 export class EnvironmentError extends CodedError<{
   readonly code: "bad-config";
   readonly problems: readonly string[];

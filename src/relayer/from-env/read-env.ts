@@ -15,7 +15,7 @@ export interface EnvConfig {
   readonly tree: ConfigTree;
   /** Both chains' ids and endpoints. As in the Go relayer, an id that no variable sets is read from the endpoints. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line per invalid or missing variable; the configuration is usable if there are none. */
+  /** One line per invalid or missing variable. The configuration is usable if the list is empty. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -25,7 +25,7 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the Go relayer's variables, treating an empty variable as absent, like the Go relayer. Reports errors in `problems`. */
+/** Reads the Go relayer's variables. Like the Go relayer, treats an empty variable as absent. Reports errors in `problems`. */
 export function readEnv(environment: ConfigEnvironment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
@@ -226,7 +226,7 @@ function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, st
 
 type EnvValues = ReturnType<typeof createEnvValues>;
 
-/** Creates readers for environment variables, which record a problem and return undefined for an invalid value. */
+/** Creates readers for environment variables. For an invalid value, a reader records a problem and returns undefined. */
 function createEnvValues(environment: ConfigEnvironment) {
   const problems: string[] = [];
   const problem = (name: string, what: string, expected: string): undefined => {
@@ -239,7 +239,7 @@ function createEnvValues(environment: ConfigEnvironment) {
   };
   /** Like `text`, but records a problem if the variable is absent. */
   const required = (name: string) => text(name) ?? problem(name, "is missing", "a value");
-  /** Creates a reader; `parse` returns undefined for an invalid value. */
+  /** Creates a reader. `parse` must return undefined for an invalid value. */
   const reader =
     <T>(read: typeof text, parse: (value: string) => T | undefined, what: string, expected: string) =>
     (name: string): T | undefined => {
@@ -247,9 +247,9 @@ function createEnvValues(environment: ConfigEnvironment) {
       return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
     };
   return {
-    /** Lines "NAME: what is wrong (what was expected)", in the order of reading, without the variables' values. */
+    /** One line "NAME: what is wrong (what was expected)" per problem, in reading order. No line contains a variable's value. */
     problems,
-    /** Lines about settings whose effect differs from the Go relayer's. */
+    /** One line per setting whose effect differs from the Go relayer's. */
     warnings: new Array<string>(),
     problem,
     text,
@@ -257,11 +257,11 @@ function createEnvValues(environment: ConfigEnvironment) {
     list: (name: string) => splitList(text(name) ?? ""),
     bool: reader(text, goBool, "is not a boolean", "true or false"),
     requiredBool: reader(required, goBool, "is not a boolean", "true or false"),
-    /** A positive number, as decimal text. */
+    /** Reads a positive number as decimal text. */
     decimal: reader(text, goDecimal, "is not a positive number", "a number, e.g. 0.0053"),
-    /** An integer, as decimal text. */
+    /** Reads an integer as decimal text. */
     whole: reader(text, wholeNumber, "is not an integer", "digits"),
-    /** A Go duration such as "10s" or "1m30s", in ms. */
+    /** Reads a Go duration such as "10s" or "1m30s", in ms. */
     durationMs: reader(text, goDurationMs, "is not a duration", "a number with a unit, e.g. 10s"),
   };
 }

@@ -137,7 +137,7 @@ const OWN_VARIABLES: readonly Row[] = [
   ["RELAYER_OPEN_RESUBMIT", "http.open_resubmit", "if true, /resubmit-txs needs no token on any address"],
 ];
 
-/** All known variables, including the Go relayer's variables that have no effect here. */
+/** All known variables, including the Go relayer's variables that have no effect on this relayer. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [
   ...GO_VARIABLES,
   ...LOGGER_VARIABLES,

@@ -9,7 +9,7 @@ export function isLevelDb(directory: string): boolean {
 
 /**
  * Returns true on the first start after a switch from the Go relayer: `state_dir` contains the Go relayer's storage but no store of
- * this relayer. This function has its own file, because `import-leveldb.ts` loads a native library.
+ * this relayer. This check is not in `import-leveldb.ts`, because that file loads a native library.
  */
 export function isFirstAfterGo({ state_dir: stateDir }: RelayerConfig): boolean {
   return stateDir !== undefined && isLevelDb(stateDir) && !existsSync(join(stateDir, STORE_FILE));

@@ -26,9 +26,9 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The part of the Go relayer's storage that is needed to avoid sending transactions twice. */
+/** The Go relayer's stored data that the relayer needs to avoid sending transactions twice. */
 export interface GoStorage {
-  /** Remote height up to which the Go relayer has handled all transactions, by query id; KV queries also have entries. */
+  /** Remote height up to which the Go relayer has handled all transactions, by query id. KV queries also have entries. */
   readonly progress: Map<bigint, bigint>;
   /** Transactions included in a local block. */
   readonly committed: GoTx[];
@@ -123,7 +123,7 @@ function parseRecord(value: Uint8Array): Fields {
   }
 }
 
-/** Names of files in a LevelDB directory. */
+/** Matches the names of LevelDB's data files. */
 const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
@@ -167,7 +167,7 @@ async function readCopy(copy: string): Promise<GoStorage> {
   return storage;
 }
 
-/** Returns the id of the process that uses the storage; undefined if no process uses it, or on systems other than Linux. */
+/** Returns the id of the process that uses the storage; undefined if there is no such process or the system is not Linux. */
 function holderOf(directory: string): number | undefined {
   try {
     return flockHolder(
@@ -206,8 +206,8 @@ interface GoImport {
 const FLUSH_MS = 120_000;
 
 /**
- * Imports the Go relayer's storage in `directory` into the configured store. The import is durable once the returned promise resolves.
- * Throws `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
+ * Imports the Go relayer's storage in `directory` into the configured store. The import is durable once the returned promise
+ * resolves. Throws `RelayError` "storage-unreadable", "state-in-use" or "state-unusable".
  */
 export async function importLevelDb(
   directory: string,
@@ -223,7 +223,7 @@ export async function importLevelDb(
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
   createPrivateDirectory(scratch);
-  // Read the storage before creating the store, because a failed import would otherwise look like a completed one.
+  // Read the storage before creating the store. Otherwise, a failed import would be mistaken for a completed import.
   const storage = await readGoStorage(directory, scratch);
   const options = { chainId: config.chain.id, history: config.history };
   const store = await openStore(place, options, deps);
@@ -239,20 +239,20 @@ export async function importLevelDb(
 export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
- * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. Only
+ * Number of remote blocks for which the journal stores committed transactions. The Go relayer does not store their heights. Only
  * transactions above the query's progress matter, and these are in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
 /**
- * Maximum number of committed transactions stored per query. If a query has more committed transactions, none are stored, because most are
- * far below the height that its search has reached.
+ * Maximum number of committed transactions stored per query. If a query has more committed transactions, none are stored, because
+ * most are far below the query's progress.
  */
 const MAX_REMEMBERED = 100_000;
 
 /**
  * Imports the Go relayer's progress, relayed transactions, and transactions in flight. Unsuccessful transactions become dead
- * letters. Skips queries that are already in the journal, so repeating the import changes nothing.
+ * letters. Skips queries that are already in the journal, so that a repeated import changes nothing.
  */
 export function importGoStorage(
   storage: GoStorage,
@@ -316,7 +316,7 @@ function importQuery(
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
   for (const { hash } of relayed) journal.recordIncluded(id, hash, until);
   for (const tx of sending) journal.recordSending({ ...tx, localHeight: 1n });
-  // Add the oldest dead letters first, because the journal retains the last ones added.
+  // Add the oldest dead letters first, because the journal retains the dead letters added last.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
     journal.recordDeadLetter({
       queryId: id,
@@ -327,7 +327,7 @@ function importQuery(
     });
   return {
     id,
-    /** The remote height above which the search continues; undefined if the storage contains no progress. */
+    /** Remote height above which the search continues; undefined if the storage contains no progress. */
     searchedTo,
     /** Number of imported committed transactions, which the relayer does not send again. */
     relayed: relayed.length,

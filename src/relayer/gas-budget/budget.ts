@@ -36,7 +36,7 @@ interface BudgetInput {
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** Maximum gas that other senders used in any recent block. */
+  /** Maximum gas that other senders used in a recent block. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
   /** The relayer's gas in the transactions that it sent for the last block. */
@@ -46,21 +46,21 @@ interface BudgetInput {
 export interface Backlog {
   /** The gas of all results that are due but not in flight. */
   readonly gas: bigint;
-  /** The part of `gas` that has been due for more than a minute. */
+  /** The share of `gas` that has been due for more than a minute. */
   readonly oldGas: bigint;
-  /** The average gas per block of the results that become due. */
+  /** Average gas per block of the results that become due. */
   readonly demandGas: bigint;
 }
 
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * The gas by which a block may exceed `gas`, where any excess reduces the next budget. Without a tolerance, transactions would
-   * have to be split, and each split costs another transaction's fixed gas.
+   * The gas by which a block may exceed `gas`. Any excess reduces the next budget. Without a tolerance, transactions would have to
+   * be split, and each split costs another transaction's fixed gas.
    */
   readonly toleranceGas: bigint;
   /**
-   * The gas that a single result may use if nothing else is sent, even if this exceeds `gas`. At this amount, the price stays
+   * The gas that a single result may use if nothing else is sent, even if the result exceeds `gas`. With this gas, the price stays
    * below the ceiling and recovers before the next result of this size.
    */
   readonly singleGas: bigint;
@@ -70,8 +70,8 @@ export interface MarketBudget {
 /** State that the gas budget's controller carries from one block to the next. */
 interface Memory {
   /**
-   * The kind of backlog that may start a burst; each backlog gets only one burst. The value "old", which is also the value at
-   * startup, allows only a backlog of results that have been due for more than a minute.
+   * The backlog that may start a burst. Each backlog gets only one burst. The value "old", which applies at startup, allows only a
+   * backlog of results that have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
@@ -95,12 +95,11 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller that plans the next block's price and derives the gas budget from it with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas other senders
- *   used.
- * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
- *   would end this demand.
+ * - Steady state: the price stays one percent above the minimum, so that price changes reveal other senders' exact gas.
+ * - Backlog: one burst sends the backlog at prices below the ceiling. Lasting demand above the market is not a backlog, because no
+ *   burst would end the demand.
  * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. With a faster fall, blocks
- *   would stay empty; with a slower fall, results would cost more.
+ *   would stay empty. With a slower fall, results would cost more.
  */
 export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
@@ -120,7 +119,7 @@ export function createBudgetController() {
 
 /** Normal margin of the price over its minimum while demand exceeds the market, per mille. */
 const STEADY_PERMILLE = 10n;
-/** Maximum margin of the price over its minimum; the margin grows with the variation in other senders' gas. */
+/** Maximum margin of the price over its minimum, per mille. The margin grows with the variation in other senders' gas. */
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
@@ -132,8 +131,8 @@ const BACKLOG_END_PERCENT = 110n;
 /** Additional blocks for a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
 /**
- * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, other senders use up to 8
- * of 30 million gas.
+ * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, other senders use at most
+ * 8 of 30 million gas.
  */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
@@ -145,8 +144,8 @@ const MAX_UNFILLED = 2;
  */
 const CALM_BLOCKS = 20;
 /**
- * Factors by which the steady price changes per block: the first raises the price while other senders leave less than a tenth of
- * the target, the second lowers it otherwise.
+ * Factors by which the steady price changes per block. `CREEP_UP` applies while other senders leave less than a tenth of the
+ * target, and `CREEP_DOWN` applies otherwise.
  */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
@@ -171,7 +170,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
-  // Leave room for other senders' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
+  // Leave capacity for other senders' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
   const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
@@ -202,7 +201,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/** Returns the next block's burst, continued or new; undefined if there is none. `most` is the gas per block up to the ceiling. */
+/** Returns the burst, continued or new, for the next block; undefined if there is none. `most` is the gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,

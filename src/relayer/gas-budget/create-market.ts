@@ -18,7 +18,7 @@ import {
 } from "./budget.ts";
 
 interface MarketOptions {
-  /** The setting `gas.price.comfortable`, in `denom`. If it is undefined, twice the minimum price applies. */
+  /** The setting `gas.price.comfortable`, in `denom`. If it is undefined, twice the chain's minimum price applies. */
   readonly ceiling: Dec18 | undefined;
   /** Maximum gas price (`gas.max_price`), in `denom`. */
   readonly cap: Dec18;
@@ -36,7 +36,7 @@ interface BlockPrice {
 /** The local chain's fee market, and the share of each block that the relayer may use. */
 export type Market = ReturnType<typeof createMarket>;
 
-/** The fee market as last read, with prices in the fee denom per unit of gas. */
+/** The last reading of the fee market, with prices in the fee denom per unit of gas. */
 export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
 interface MarketBlock {
@@ -46,20 +46,20 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Total fees of the relayer's transactions in the block, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by other senders; undefined if the price stayed at the minimum, because then only an upper bound is known. */
+  /** Gas used by other senders; undefined if the price stayed at the minimum, which reveals only an upper bound. */
   readonly othersGas: bigint | undefined;
 }
 
 /** Maximum number of market states stored until the relayer's gas in their blocks is known. */
 const MAX_STATES = 50;
-/** A state older than this many blocks is not used to predict the next state. */
+/** Maximum age, in blocks, of a state that is used to predict the next state. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
 
 /** Weight of the last block in an average, per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** Share of the averages that remains, per mille, after a block whose price reveals only an upper bound of other senders' gas. */
+/** Share of the averages that remains after a block that reveals only an upper bound of other senders' gas, per mille. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -68,7 +68,7 @@ interface Readings {
   readonly sent: Map<bigint, bigint>;
   readonly own: Map<bigint, bigint>;
   readonly fees: Map<bigint, bigint>;
-  /** Height of the newest block with one of the relayer's transactions; 0 before the first one. */
+  /** Height of the newest block with one of the relayer's transactions; 0 if there is none. */
   newestOwn: bigint;
   /** Height of the last block whose gas was divided into the relayer's and other senders' gas. */
   divided: bigint;
@@ -94,7 +94,7 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** Returns the newest known block's height, even if the block is only known from one of the relayer's transactions. */
+  /** Returns the newest known block's height, even if only a relayer transaction shows that the block exists. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
@@ -120,7 +120,7 @@ export function createMarket(
     blocks.splice(0, blocks.length - MARKET_BLOCKS);
   };
   return {
-    /** Stores the fee market's parameters; pass undefined if the chain has no fee market. */
+    /** Stores the fee market's parameters. Pass undefined if the chain has no fee market. */
     setParams: (read: Params | undefined): void => {
       const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
       params = read?.enabled === true ? read : undefined;
@@ -131,7 +131,7 @@ export function createMarket(
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
       const { latest } = readings;
-      // A height that is not newer means a late response or a reset chain.
+      // A height that is not newer comes from a late response or a reset chain.
       if (latest !== undefined && height <= latest.height) {
         if (latest.height - height < MAX_PREDICTED) return;
         forget();
@@ -147,7 +147,7 @@ export function createMarket(
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
+    /** Records the expected gas of a transaction that was broadcast at this height and that the next block will probably include. */
     recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
     /** Records the gas and fee of one of the relayer's transactions in a block. */
     recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
@@ -186,7 +186,7 @@ export function createMarket(
               sentGas: readings.sent.get(height - 1n) ?? 0n,
             });
     },
-    /** Returns true if the state after block `height` is known, because this state or a slightly earlier state was read. */
+    /** Returns true if the state after block `height` was read or can be computed from a slightly earlier state. */
     isKnown: (height: bigint): boolean =>
       params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     /** Returns the last planned budget; undefined if there is no fee market or only `batch.block_share` limits a block. */
@@ -198,7 +198,7 @@ export function createMarket(
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Assume that other senders who have begun to fill blocks will continue.
+      // Assume that other senders who have begun to fill blocks will continue to do so.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -207,17 +207,17 @@ export function createMarket(
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
     /**
-     * Returns the last read price in the fee denom; undefined if there is no fee market, before the first read, and while the price
-     * in this denom is unknown.
+     * Returns the last price read, in the fee denom; undefined without a fee market, before the first read, and while the price in
+     * this denom is unknown.
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
     /**
-     * Returns the price above which only urgent results are sent, in the fee denom; undefined if there is no fee market, and while
-     * the price in this denom is unknown.
+     * Returns the price above which only urgent results are sent, in the fee denom; undefined without a fee market, and while the
+     * price in this denom is unknown.
      */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
-    /** Returns the market as last read; undefined if there is no fee market, and before the first read. */
+    /** Returns the last reading of the market; undefined without a fee market and before the first read. */
     status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
@@ -248,13 +248,13 @@ export function createMarket(
         /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
         /**
-         * The relayer's fees in recent blocks, divided by gas used × price; undefined if these blocks contain none of its
+         * The relayer's fees in recent blocks, divided by gas used × price; undefined if these blocks contain none of the relayer's
          * transactions or the fee denom differs from the market's denom.
          */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
-        /** Recent blocks that have a reading, oldest first, at most 100. */
+        /** Up to 100 recent blocks that have a reading, oldest first. */
         blocks: [...blocks],
-        /** Prices of the last day, starting no earlier than the relayer itself, oldest first, at most 288. */
+        /** Up to 288 price ranges of the last day since the relayer's start, oldest first. */
         day: [...day],
       };
     },
@@ -299,8 +299,8 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 }
 
 /**
- * Returns the state after block `height`, either as read or as computed from an earlier state, the gas that the relayer sent, and
- * other senders' gas; undefined if no recent state was read.
+ * Returns the state after block `height`; undefined if no recent state was read. If the state was not read, computes it from an
+ * earlier state, the gas that the relayer sent, and other senders' gas.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -369,9 +369,9 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
 }
 
-/** The lowest and the highest price within five minutes. */
+/** The lowest and the highest price within a five-minute interval. */
 export interface PricePoint {
-  /** Start of the five minutes, as Unix time in ms. */
+  /** Start of the five-minute interval, as Unix time in ms. */
   readonly startMs: number;
   readonly low: Dec18;
   readonly high: Dec18;

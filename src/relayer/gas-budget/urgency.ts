@@ -86,7 +86,7 @@ export interface UrgencyMoment {
 /** Decides which results justify a higher price. */
 export type Urgency = ReturnType<typeof createUrgency>;
 
-/** Creates an {@link Urgency} from the rules, where `maxPrice` is `gas.max_price`. */
+/** Creates an {@link Urgency} from the rules. `maxPrice` is the setting `gas.max_price`. */
 export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   const sorted = rules.toSorted((a, b) => b.priority - a.priority);
   const byId = new Map<bigint, UrgencyRule[]>();
@@ -115,7 +115,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
       const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);
     },
-    /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if no rule sets it. */
+    /** Returns the lowest `max_age` among a query's rules, in local blocks; undefined if no rule sets `max_age`. */
     maxAgeOf: (query: RegisteredQuery): bigint | undefined => {
       const ages = rulesOf(query).flatMap(({ max_age }) => max_age ?? []);
       return ages.length === 0 ? undefined : BigInt(Math.min(...ages));

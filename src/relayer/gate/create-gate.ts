@@ -49,7 +49,7 @@ export interface GateStatus {
     readonly pendingWrites: number;
     /** Number of attempts since startup that could not be stored. */
     readonly droppedWrites: number;
-    /** Error of the last write; undefined if the last write succeeded. */
+    /** Error of the last write; undefined if the write succeeded. */
     readonly error: string | undefined;
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
@@ -72,16 +72,16 @@ interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Maximum time that an admission waits for the store; shorter than a lease's lifetime. */
+/** Maximum time for which an admission waits for the store, which is shorter than a lease's lifetime. */
 const FLUSH_MS = 1_500;
 
 /**
  * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the balance reserve allow it, and
  * all earlier writes to the store are durable.
  *
- * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the lease
- * cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes use the same
- * account, blocks include at most one of two transactions with the same sequence.
+ * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the
+ * lease cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes
+ * use the same account, blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -89,7 +89,8 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // Don't record a refusal if only a rule's budget is used up, because the rule's results then wait like any other results.
+      // Don't record a refusal if only an urgency rule's budget is used up, because the rule's results are then sent without
+      // urgency.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -135,7 +136,7 @@ async function admit(deps: GateDeps, request: AdmissionRequest, signal: AbortSig
   return refused(error, () => store.queue.status().pending > 0);
 }
 
-/** Waits until all queued writes are durable, or returns the reason if they are not durable within {@link FLUSH_MS}. */
+/** Waits until all queued writes are durable. Returns an error text if the writes fail or take longer than {@link FLUSH_MS}. */
 async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<string | undefined> {
   try {
     const done = await withTimeout(FLUSH_MS, clock, signal, async (inner) => {
@@ -177,7 +178,7 @@ interface GatePartsDeps {
   readonly context: DaemonContext;
 }
 
-/** The gate that every broadcast must pass, and the leadership, without which the gate admits no transaction. */
+/** The gate that every broadcast must pass, and the leadership that the gate requires. */
 interface GateParts {
   readonly gate: RelayerGate;
   readonly leadership: Leadership;
@@ -214,7 +215,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     );
     const { latestHeight } = await client.status(signal);
     await deps.checkHistory(latestHeight, signal, false);
-    // Reload the queries after the wait, so that queries answered by the previous process are not due.
+    // Reload the queries after the wait, so that queries that the previous process answered are not due.
     await deps.registry.reload(latestHeight, signal);
     await deps.loadHistory?.(latestHeight);
   };
@@ -262,21 +263,21 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with a human-readable description of the current wait, and with undefined once the wait is over. */
+  /** Called with a description of the current startup step, and with undefined once the step is done. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Maximum wait for the previous process's transactions, given that a block takes a few seconds. */
+/** Maximum wait for the previous process's transactions, enough for several blocks of a few seconds each. */
 const MAX_WAIT_MS = 20_000;
 const POLL_MS = 250;
 const PAGE_SIZE = 10;
 /** Maximum number of pages to read, oldest first, since the previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after its `localHeight` and
- * times out after 20 blocks. Later transactions may come from another program and are not read.
+ * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after its `localHeight`
+ * and times out after 20 blocks. Later transactions may come from another program, so the search omits them.
  */
 const SEARCHED_BLOCKS = 30n;
 

@@ -13,15 +13,15 @@ export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 export type LeadershipStatus = ReturnType<Leadership["status"]>;
 
-/** Measures of this process's connection to the local chain, with durations in ms. */
+/** Measurements of this process's connection to the local chain, in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** Time for which all broadcasts and simulations since `beginTerm` have reached no node; 0 if the last request reached a node. */
+  /** Time since `beginTerm` or later for which no request has reached a node; 0 if the last request reached a node. */
   readonly muteMs: () => number;
-  /** Called before this process starts to submit, so that failed broadcasts of an earlier term are ignored. */
+  /** Resets `muteMs`, so that failed broadcasts from an earlier term are ignored. Called before this process starts to submit. */
   readonly beginTerm: () => void;
 }
 
@@ -36,10 +36,10 @@ export interface LeadershipDeps {
    * of a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** Measures from which this process decides whether it can lead; if it cannot, it gives up its lease. */
+  /** Measurements that decide whether this process can lead. A process that cannot lead gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
-  /** Called when this process has lost the lease, so that another process may submit. */
+  /** Called when this process has lost the lease and another process may submit. */
   readonly onLoss: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -47,11 +47,11 @@ export interface LeadershipDeps {
 }
 
 interface LeadershipState {
-  /** The term for which this process has the lease; undefined while it does not have the lease. */
+  /** The term for which this process has the lease; undefined without the lease. */
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which it is certain whether this process has the lease, ms. */
+  /** Monotonic time until which this process's last reading of the lease is valid, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
@@ -92,17 +92,16 @@ export function createLeadership(deps: LeadershipDeps) {
     status: () => ({
       /**
        * - "leader": this process submits;
-       * - "starting": only this process may submit, but it is still reading the previous process's transactions;
+       * - "starting": this process has the lease, but is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing, and possibly no process
-       *   does.
+       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing.
        */
       role: roleOf(state, deps.clock),
-      /** The process that has the lease; undefined if leases are not used or none has been read. */
+      /** The process that holds the lease; undefined if leases are not used or the lease has not been read. */
       holder: state.holder,
       /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
-      /** Describes the current wait of a starting process, with a count and the remaining time; undefined if it is not waiting. */
+      /** Describes a starting process's current step, with a count and the remaining time; undefined if there is none. */
       progress: state.progress,
     }),
     /** Releases the lease after the last write, so that another process can take over immediately. */
@@ -131,7 +130,7 @@ async function renew(
   const { clock, logger } = deps;
   let role = roleOf(state, clock);
   while (!signal.aborted) {
-    // Count the lifetime from before the request, so that the lease never lasts longer here than in the database.
+    // Measure the lease's lifetime from before the request, so that the lease never lasts longer here than in the database.
     const askedMs = clock.monotonicMs();
     try {
       const reason = whyUnfit(deps.fitness, state, { ttlMs, nowMs: askedMs });
@@ -155,15 +154,15 @@ async function renew(
 
 /** Number of lease lifetimes after which a process that cannot lead gives up the lease. */
 const UNFIT_LIFETIMES = 2;
-/** Minimum number of block times without a block before a process is unfit, since chains occasionally pause. */
+/** Minimum number of block times without a block before a process is unfit to lead, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to other processes. If no
- * process takes the lease, this process tries again, because only a broadcast can show that a node is reachable.
+ * Number of lease lifetimes for which a process leaves the lease to other processes after its broadcasts reached no node. The
+ * process then tries again, because only a broadcast can show that a node is reachable.
  */
 const MUTE_LIFETIMES = 6;
 
-/** Returns why this process cannot lead (it does not see or cannot reach the local chain); undefined if it can lead. */
+/** Returns why this process cannot lead: it sees no local blocks or cannot reach a node. Returns undefined if it can lead. */
 function whyUnfit(
   { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
   state: LeadershipState,
@@ -182,8 +181,8 @@ function whyUnfit(
 }
 
 /**
- * Gives up the lease so that another process can take it. If there is no other process, no process submits, and the relayer
- * reports late results.
+ * Gives up the lease so that another process can take over. Without another process, nothing is submitted, and the relayer reports
+ * late results.
  */
 async function giveUp(
   deps: LeadershipDeps,
@@ -244,7 +243,7 @@ async function prepareTerms(
         state.progress = text;
       });
       state.progress = undefined;
-      // Prepare again if another process may have had the lease in between.
+      // Prepare again if the term has changed, because another process may have had the lease in between.
       if (state.term !== term) continue;
       deps.fitness.beginTerm();
       [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];

@@ -21,22 +21,22 @@ export interface DailySpending {
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` that pay for urgent results, by the name of each urgency rule that has its own budget. */
+  /** The share of `fee` that pays for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
 /** A limit that a transaction would exceed. */
 interface SpendingRefusal {
   readonly reason: string;
-  /** The owners whose budgets are used up; undefined if the limit applies to all owners together. */
+  /** The owners whose budgets are used up; undefined if the limit is not per owner. */
   readonly owners?: readonly string[];
   /** The urgency rules whose budgets are used up. */
   readonly rules?: readonly string[];
 }
 
 /**
- * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
- * the fee in full. An admission also adds the gas limit to the query owners' totals.
+ * Sums the daily cost of transactions before they are sent. An admission adds the whole fee, because the chain charges the fee in
+ * full, and adds the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 
@@ -59,10 +59,10 @@ export interface SpendingDeps {
 const STORED_DAYS = 8;
 /** The `owner` of the row that contains the total fees. */
 const ALL_OWNERS = "";
-/** Prefix of the `owner` of a row that contains a rule's fees; the space avoids clashes with addresses. */
+/** Prefix of the `owner` of a row that contains a rule's fees. The space avoids clashes with addresses. */
 const RULE_PREFIX = "urgency ";
 
-/** Returns a row's rule; undefined if the row belongs to an owner. */
+/** Returns a row's urgency rule; undefined if the row belongs to an owner. */
 function ruleOf(owner: string): string | undefined {
   return owner.startsWith(RULE_PREFIX) ? owner.slice(RULE_PREFIX.length) : undefined;
 }
@@ -76,7 +76,7 @@ interface Day {
 
 /** Creates the record of one payer's spending, which is empty until `load` is called. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
-  // Store several days, in case the clock moves back past midnight.
+  // Retain several days, in case the clock moves back past midnight.
   let days = new Map<number, Day>();
   let prunedDay = 0;
   const now = (): Day => {
@@ -94,7 +94,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     for (const old of recent.keys()) if ((minute - old) * MINUTE_MS >= DAY_MS) recent.delete(old);
   };
   const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
-    // A write reads the values when it runs, so the last write stores the newest values.
+    // Each write reads the values when it runs, so the last write stores the newest values.
     const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
@@ -118,7 +118,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
     /**
-     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost again if nothing
+     * Adds a transaction's cost, which is durable after the next flush. Call the returned function to subtract the cost if nothing
      * was paid.
      */
     charge: (request: AdmissionRequest): (() => void) => {
@@ -224,7 +224,7 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
 /** Maximum number of owners in status and metrics, which show only the owners with the most gas. */
 const NAMED_OWNERS = 100;
 
-/** Returns the owners with the most gas, in descending order. "other" contains the sum of all other owners. */
+/** Returns the owners with the most gas, in descending order. The entry "other" contains the sum of all other owners. */
 export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
   const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
@@ -233,15 +233,15 @@ export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (
 }
 
 export interface ReserveStatus {
-  /** Part of the balance that the relayer never spends. */
+  /** Minimum balance, which the relayer never spends. */
   readonly reserve: bigint;
-  /** The balance as last read, minus the fees admitted since; undefined before the first read. */
+  /** The last balance read, minus the fees admitted since then; undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Wall-clock time of the last read, ms. */
   readonly readAtMs: number | undefined;
 }
 
-/** Keeps part of the balance from being spent. */
+/** Refuses fees that would reduce the balance below the reserve. */
 export type Reserve = ReturnType<typeof createReserve>;
 
 interface ReserveDeps {
@@ -249,15 +249,15 @@ interface ReserveDeps {
   readonly clock: Clock;
 }
 
-/** Age at which the balance is read again. */
+/** Age above which the balance is read again. */
 const FRESH_MS = 30_000;
-/** Age at which a balance that cannot be read again is treated as unknown. */
+/** Age above which the last balance is treated as unknown. */
 const MAX_AGE_MS = 300_000;
 /** Interval between reads of a balance below the reserve, because someone may send coins to the account. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
-  /** The balance, reduced by each fee admitted since the read. */
+  /** The balance read, minus each fee admitted since the read. */
   balance: bigint;
   /** Monotonic time at which the balance was read, ms. */
   readonly atMs: number;
@@ -282,7 +282,7 @@ export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDe
     }
   };
   return {
-    /** Returns the reason why a fee must not be paid; undefined if the fee may be paid. Reads the balance again if the last read is old. */
+    /** Returns why a fee must not be paid; undefined if the fee may be paid. Reads the balance again if the last read is old. */
     check: async (fee: bigint, signal: AbortSignal): Promise<string | undefined> => {
       if (reserve === 0n) return undefined;
       const isOld = ageMs() > FRESH_MS || !isEnough(fee);

@@ -50,7 +50,7 @@ type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Upper limit of the time (one block time) for which a problem must last before it is reported. */
+/** Maximum delay before a problem is reported. The delay is one block time if the block time is shorter. */
 const MAX_BLOCK_MS = 6_000;
 
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
@@ -112,14 +112,14 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that recurs within this time is logged as a single problem, so a flapping state logs two lines, not hundreds. */
+/** A problem that recurs within this time is logged as one problem, so that a flapping problem logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
-/** Problems that the problem log omits, because they are logged where they occur or are normal in the first seconds. */
+/** Problems that the problem log omits, because other code logs them or because they are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
   readonly problem: Problem;
-  /** Monotonic time of the warning in the log, ms. */
+  /** Monotonic time at which the warning was logged, ms. */
   readonly fromMs: number;
   /** Monotonic time at which the problem was last seen, ms. */
   lastMs: number;
@@ -182,7 +182,7 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 
 type Totals = Awaited<ReturnType<typeof readTotals>>;
 
-/** Creates a service that logs one line per minute: the results included since the last line, and the late queries. Never fails. */
+/** Creates a service that logs a summary every minute, e.g. the newly included results and the overdue queries. Never fails. */
 function createSummaryLog(deps: SummaryLogDeps): Service {
   const { clock, logger } = deps;
   return {
@@ -246,20 +246,17 @@ interface MarketLogDeps {
 }
 
 const MARKET_INTERVAL_MS = 5_000;
-/**
- * Time for which demand must be above or within the market before the logged state changes, because demand near the limit often
- * crosses the limit.
- */
+/** Time for which a market state must last before it is logged, because demand near the limit often crosses the limit. */
 const HELD_MS = 60_000;
 
 /**
- * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends, both with figures.
- * The state does not change while there is no fresh reading. Never fails.
+ * Creates a service that logs a warning when the state "demand-above-market" begins and an info line when the state ends, both with
+ * figures. The state does not change while there is no fresh reading. Never fails.
  */
 export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
   let isLogged = false;
   let loggedMs = 0;
-  /** Monotonic time since which the state has differed from the logged one, ms; undefined while they agree. */
+  /** Monotonic time since which the current state has differed from the logged state, ms; undefined while both are equal. */
   let differsFromMs: number | undefined;
   const record = (present: MarketStatus, nowMs: number): void => {
     if (isDemandAboveMarket(present) === isLogged) {

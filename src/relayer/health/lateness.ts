@@ -29,7 +29,7 @@ export interface Present {
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** True if the remote chain has gone without a block for long enough to be a problem. */
+  /** True if the remote chain's last block is so old that the chain seems to have halted. */
   readonly hasRemoteHalted: boolean;
   /** True once the remote block time is known; until then, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
@@ -37,13 +37,13 @@ export interface Present {
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Number of blocks by which a query may be late; by default, 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdue_blocks?: number | undefined;
-  /** Number of blocks by which every result is late because demand exceeds what the fee market bears; otherwise 0. */
+  /** Expected lateness of every result if demand exceeds the fee market's capacity, in blocks; otherwise 0. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly min_kv_update_period: bigint;
 }
 
-/** Failures that only a change of the contract, its query or the remote state can end. An operator can fix all other failures. */
+/** Failures that only a change to the contract, its query or the remote state can fix. An operator can fix all other failures. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -54,7 +54,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is, from heights only, and therefore even if no cycle runs. Takes O(log n) time for n remembered heights. */
+/** Computes a query's lateness from heights only, so that the value is current even if no cycle runs. O(log n) for n remembered heights. */
 export function latenessOf(state: QueryState, present: Present) {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -63,16 +63,16 @@ export function latenessOf(state: QueryState, present: Present) {
   const configured = present.overdue_blocks;
   const limit =
     configured === undefined ? 3n * state.query.updatePeriod + 5n + present.marketBlocks : BigInt(configured);
-  // A result can be included at the earliest in the first local block after this process saw the remote block.
+  // The earliest local block that can include a result is the first block after this process saw the remote block.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
-    /** Local height at which the next result is due or, while the query's values are unchanged, the next read is due. */
+    /** Local height at which the next result is due. While the query's values are unchanged, the height at which the next read is due. */
     dueHeight,
-    /** Blocks since `dueHeight`; 0 if the query is not due yet. */
+    /** Number of blocks since `dueHeight`; 0 if the query is not due yet. */
     blocks,
     /**
-     * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see that block, the time
-     * is estimated from the block time, and is undefined until the block time is known.
+     * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see the block at
+     * `dueHeight`, the time is estimated from the block time, or undefined while the block time is unknown.
      */
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
     /** The reason why no result is possible; undefined if a result is possible. */
@@ -80,8 +80,9 @@ export function latenessOf(state: QueryState, present: Present) {
     /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
-     * True if a result has been possible for more than `limit` blocks, or if the query is that late because the remote chain has stopped. A
-     * query with a failure of its own is not overdue, because a contract must not be able to make `/readyz` fail.
+     * True if a result has been possible for more than `limit` blocks, or if the query is more than `limit` blocks late while the
+     * remote chain has halted or its block time is unknown. A query with one of the `OWN_FAILURES` is not overdue, because a
+     * contract must not be able to make `/readyz` fail.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -107,8 +108,8 @@ function dueFrom(state: QueryState, present: Present): bigint {
   const unchanged = unchangedReadOf(state);
   const required = requiredHeight(state);
   if (unchanged === undefined || required === undefined) return dueHeightOf(state);
-  // There is nothing to read until the remote chain has a newer block. A result that is required later may use the height already
-  // read.
+  // There is nothing new to read until the remote chain has a newer block. A result that is required later may use the height
+  // already read.
   const newer = firstAfter(unchanged.at.height, present);
   return newer === undefined
     ? required
@@ -116,8 +117,8 @@ function dueFrom(state: QueryState, present: Present): bigint {
 }
 
 /**
- * Returns when the first remote block that allows a newer result appeared; "any" if every block does; undefined if there is no
- * such block yet.
+ * Returns the mark of the first remote block that allows a newer result. Returns "any" if every block allows a newer result, and
+ * undefined if no block does yet.
  */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search needs no new block: without a new block, the search ends immediately and is complete.
@@ -141,13 +142,13 @@ function whyUnanswerable(
   return newer === undefined ? "no-newer-remote-block" : undefined;
 }
 
-/** Formats how late a query is, for example "3 blocks, 5 s". */
+/** Formats a query's lateness, for example "3 blocks, 5 s". */
 export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): string {
   const text = counted(Number(blocks), "block");
   return ms === undefined ? text : `${text}, ${formatDuration(ms)}`;
 }
 
-/** Returns the query that has been late the longest, ignoring queries with failures of their own; undefined if none is late. */
+/** Returns the query that is late by the most blocks, or undefined if no query is late. Ignores queries with one of the `OWN_FAILURES`. */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {
     const { blocks, unanswerable } = query.lateness;
@@ -165,9 +166,9 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Number of consecutive failures from which an endpoint is treated as failing, not as briefly interrupted. */
+/** After this many consecutive failures, an endpoint is treated as failing and not as briefly interrupted. */
 const REFUSALS = 3;
-/** RPC methods that every relayer needs; the transaction index is not listed, because the relayer can scan blocks instead. */
+/** RPC methods that every relayer needs. The list omits the transaction index, because the relayer can scan blocks instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
@@ -185,7 +186,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/** Describes the case where nothing new can be proven, because the only endpoint that does not lag is distrusted. */
+/** Explains that nothing new can be proven if the only endpoint that does not lag is distrusted. Returns undefined otherwise. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

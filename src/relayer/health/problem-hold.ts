@@ -19,7 +19,10 @@ const HELD_MS = 1_500;
 export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
   return {
-    /** Returns the lasting problems and when each began. `nowMs` is monotonic time, and `wallMs` is wall-clock time. */
+    /**
+     * Returns the problems that have lasted long enough, with each problem's start time. `nowMs` is monotonic time, and `wallMs` is
+     * wall-clock time.
+     */
     lasting: (
       problems: readonly Problem[],
       {
@@ -45,7 +48,7 @@ export function createProblemHold() {
   };
 }
 
-/** A state that needs attention although the relayer is ready. */
+/** A condition that needs attention although the relayer is ready. */
 interface Degradation {
   readonly code: "dead-letters" | "transaction-index";
   readonly text: string;
@@ -56,7 +59,7 @@ interface Degradation {
 /** RPC methods that use a node's transaction index. */
 const INDEX_METHODS = ["tx", "tx_search"];
 
-/** Returns the states that need attention: dead letters, and transaction indexes that are unusable or incomplete. */
+/** Returns the conditions that need attention: dead letters, and unusable or incomplete transaction indexes. */
 export function degradations({
   deadLetters,
   endpoints,

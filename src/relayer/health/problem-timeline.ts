@@ -17,21 +17,21 @@ export interface ProblemSpan extends Span {
   readonly reason: string;
 }
 
-/** Records which problems existed when, over eight days and across restarts. */
+/** Records the problems of the last eight days and their times, across restarts. */
 export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
 /** Age at which recorded periods (spans) are deleted. */
 const STORED_MS = 8 * DAY_MS;
 /**
- * Maximum number of stored runs and of stored problems. Above this number, the oldest spans of both kinds are deleted, up to a common point
- * in time.
+ * Maximum number of stored runs, and of stored problems. Beyond this number, all runs and problems that ended before a common
+ * cutoff time are deleted.
  */
 const MAX_SPANS = 2_000;
-/** A problem that recurs within this time is recorded as a single problem, as in the log. */
+/** A problem that recurs within this time is recorded as one problem, as in the problem log. */
 const CALM_MS = 15_000;
 /** A process that records nothing for longer than this was suspended or not running. */
 const MAX_PAUSE_MS = 30_000;
-/** Interval between writes of open spans. A killed process loses at most this much of its last run. */
+/** Interval at which open spans are written. A killed process loses at most this much of its last run. */
 const SAVE_MS = 15_000;
 const MAX_REASON = 300;
 
@@ -53,8 +53,8 @@ export interface TimelineDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
-   * spans early.
+   * Returns the local chain's time as Unix time in ms; defaults to this machine's time. Chain time prevents early deletion of spans
+   * if this machine's clock is fast.
    */
   readonly localTimeMs?: () => number;
 }
@@ -65,7 +65,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
   let problems: OpenProblem[] = [];
-  /** The period of this process's current run; `open` contains the problems that currently exist, by code and connection. */
+  /** The span of this process's current run. `open` contains the problems that currently exist, by code and connection. */
   let run: OpenSpan | undefined;
   const open = new Map<string, OpenProblem>();
   let savedMs = Number.NEGATIVE_INFINITY;
@@ -165,7 +165,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     save,
     /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Returns the periods in which a process ran, oldest first; which problems existed at other times is unknown. */
+    /** Returns the periods in which a process ran, oldest first. Problems outside these periods are unknown. */
     runs: (): readonly Span[] => runs,
   };
 }
@@ -179,7 +179,7 @@ const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
 
-/** Returns how many ms of a range the spans cover. Spans may overlap. */
+/** Returns how much of a time range the spans cover, in ms. Spans may overlap. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
   let [sum, reachedMs] = [0, fromMs];
   for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {

@@ -57,7 +57,7 @@ export interface Problem {
   readonly connectionId: string | undefined;
   /** Human-readable sentence that states the problem, its start and the remedy. */
   readonly text: string;
-  /** Wall-clock time at which this process first saw the problem, ms; absent if not reported. */
+  /** Wall-clock time at which this process first saw the problem, ms; absent in the result of {@link findProblems}. */
   readonly sinceMs?: number;
 }
 
@@ -67,7 +67,7 @@ interface QueryLateness {
   /** Local height of the last result; 0 if there is none. */
   readonly lastLocalHeight: bigint;
   readonly lateness: Lateness;
-  /** The last failure; undefined after a result. */
+  /** The query's last failure, which a result clears. */
   readonly error: QueryFailure | undefined;
   /** Number of failures since the last result. */
   readonly failures: number;
@@ -95,9 +95,9 @@ export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** Describes the current wait of a starting process; undefined if it is not waiting. */
+  /** Describes the startup step that a starting process waits for; undefined if there is none. */
   readonly progress?: string | undefined;
-  /** The process that has the lease; undefined if leases are not used or none has been read. */
+  /** The process that holds the lease; undefined if leases are not used or the lease has not been read. */
   readonly holder?: string | undefined;
   /** Reason why the store cannot write; undefined if the store can write. */
   readonly storeError: string | undefined;
@@ -121,7 +121,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Returns true if a chain has had no block for the configured time; by default, ten block times, but at least 15 s and at most 60 s. */
+/** Returns true if a chain has had no block for longer than `no_block_after`, by default ten block times within 15 to 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -132,11 +132,11 @@ export function hasNoNewBlock(
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
-/** A chain whose height has not been read for this long is unreachable or is not being followed. */
+/** A chain is unreachable or no longer followed if its height has not been read for this long. */
 const UNREAD_HEAD_MS = 15_000;
-/** Like `UNREAD_HEAD_MS`, but after an error; longer than a reconnection takes. */
+/** Replaces `UNREAD_HEAD_MS` after an error. Reconnecting takes less time. */
 const FAILED_HEAD_MS = 4_000;
-/** A client or balance that has not been read for this long is unknown. */
+/** A client's status or a balance is unknown if it has not been read for this long. */
 const UNREAD_STATE_MS = 180_000;
 
 /**
@@ -293,8 +293,9 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /**
- * Returns the remaining time below which a client "expires soon", ms: a share of its trusting period or, if longer, a fixed time of up to a
- * quarter of that period. A refresh is due when a third is left, so below this limit, refreshing has failed.
+ * Returns the remaining time below which a client "expires soon", ms: a share of its trusting period or, if longer, a fixed time of
+ * at most a quarter of the trusting period. A refresh is due when a third of the period is left, so below this limit, refreshing
+ * has failed.
  */
 function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
@@ -305,13 +306,13 @@ function expiryNoticeMs(
 }
 
 /**
- * Returns a connection's problems "queries-overdue" and "queries-failing". "queries-failing" reports overdue queries that fail, with the
- * failure of the most delayed query.
+ * Returns a connection's problems "queries-overdue" and "queries-failing". "queries-failing" reports overdue queries that fail,
+ * with the failure of the most overdue query.
  */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
-  // A standby reads another process's results only occasionally, so late results are a problem here only if no process sends.
+  // A standby reads another process's results only occasionally, so late results are a problem only if no process sends results.
   const silent = gate.role === "standby" ? silenceOf(facts) : "";
   if (silent === undefined) return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
@@ -332,9 +333,7 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
 
 /** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
-/**
- * If there is no new result for this long, no process is sending. The time covers two reads plus the time that a block may take.
- */
+/** Time without a new result after which a standby concludes that no process sends. The time covers two standby reads and a block time. */
 const SILENT_MS = 15_000;
 
 /** Describes how long no process has sent a result; undefined while a process sends results. */

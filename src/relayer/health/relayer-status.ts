@@ -44,17 +44,17 @@ export interface RelayerStatus {
   readonly spending: GateStatus["spending"];
   /** The fee market's status; undefined without a fee market and before the first read. */
   readonly market: MarketStatus | undefined;
-  /** Part of the balance that the relayer never spends, in the fee denom's base unit. */
+  /** Minimum balance, which the relayer never spends, in the fee denom's base unit. */
   readonly reserve: bigint;
   readonly deadLetters: number;
-  /** The reload state of the configuration; undefined if it cannot be reloaded. */
+  /** The configuration's reload status; undefined if the configuration cannot be reloaded. */
   readonly config?: ReloadStatus | undefined;
 }
 
 export interface AccountStatus extends AccountView {
-  /** Expected fee for one transaction with every result that can be due at the same time. */
+  /** Expected fee for a transaction with all results that can be due at the same time. */
   readonly transactionFee: bigint;
-  /** Days until the balance is spent at the last day's rate; undefined if no fees were paid. */
+  /** Days until the balance is used up at the last day's burn rate; undefined if no fees were paid. */
   readonly daysLeft: number | undefined;
   /** Display unit of amounts in the fee denom; undefined if there is none. */
   readonly unit?: DisplayUnit | undefined;
@@ -103,7 +103,7 @@ export interface StatusDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
   readonly market: () => MarketStatus | undefined;
-  /** Expected fee for one transaction with every result that can be due at the same time. */
+  /** Expected fee for a transaction with all results that can be due at the same time. */
   readonly transactionFee: () => bigint;
   readonly unit?: () => DisplayUnit | undefined;
   readonly isConnected: () => boolean;
@@ -213,7 +213,7 @@ function createLateness(
   return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 
-/** Returns a function that gives the age of a query's last result; undefined if there is none. */
+/** Returns a function that computes the age of a query's last result, or undefined if the query has no result. */
 function createResultAge({ engine, watches, clock }: StatusDeps) {
   const localHeight = engine.localHeight();
   const nowMs = clock.monotonicMs();
@@ -258,7 +258,7 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     lateness: lateness(state),
     /** Number of included results since the relayer's start. */
     results: state.results,
-    /** The query's cost since the relayer's start; undefined if there was none. */
+    /** The query's cost since the relayer's start; undefined if the query has no cost. */
     cost: costOf(query.id),
     /** True if an operator requested an immediate cycle that has not ended yet. */
     isRequested: state.isRequested,

@@ -34,7 +34,7 @@ import {
 } from "../result/proven-result.ts";
 import { type KvRead, type ProvenReads, type ProvenValues, readAndProve } from "./prove.ts";
 
-/** Queries that are read together at one remote height. */
+/** A cycle, which reads queries together at one remote height. */
 interface KvCycle extends KvRead {
   readonly reservation: Reservation;
   readonly started: AttemptStart;
@@ -78,17 +78,17 @@ export function reserveKvCycle(
 }
 
 /**
- * Returns true if few queries are due while many are being read. The due queries then wait for the running cycle to end, because
- * each cycle costs its own header and round trips.
+ * Returns true if only few queries are due while running cycles read many. The due queries then wait, because each cycle costs a
+ * header and round trips.
  */
 export function areTooFew(due: number, running: number): boolean {
   return due * 10 < running;
 }
 
 /**
- * Reads and proves a cycle's queries, and passes the results to the submitter without waiting for a block. The previous cycle
- * passes its results first (`turn`), because a query's newer result must come later. A query's error is stored in its state.
- * Throws `RelayError` and `ClientError` for connection errors.
+ * Reads and proves a cycle's queries, and passes the results to the submitter, and does not wait for their inclusion. Waits until
+ * the previous cycle has passed on its results (`turn`), because a query's results must stay in order. Stores each query's error in
+ * the query's state. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -103,7 +103,7 @@ export async function runKvCycle(
     await turn;
     // If the local chain was reset while the cycle waited, the cycle's results are for queries that no longer exist.
     signal.throwIfAborted();
-    // Decide only now which results to skip, because the decision depends on the results that the previous cycle sent.
+    // Decide only now which results to skip, because the decision depends on the previous cycle's results.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);
@@ -112,7 +112,7 @@ export async function runKvCycle(
 
 /**
  * Returns true if a result is skipped because the chain already has its values and `queries.skip_unchanged` allows skipping. The
- * next read is then due as if the query had been answered. If the result is not skipped, remembers its values for the next
+ * next read is then due as if the query had been answered. Stores the values of a result that is not skipped for the next
  * comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
@@ -144,10 +144,10 @@ function guessOf({ settings }: Pick<ConnectionWorker, "settings">, query: Regist
 
 /**
  * Returns the due queries for which a read at remote height `at` is useful. The chain refuses a result that is not newer than the
- * last one, and a read that is not newer than a read with unchanged values reveals nothing.
+ * last result. A read that is not newer than the last unchanged read finds nothing new.
  *
- * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that
- * includes the result.
+ * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that includes
+ * the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
@@ -208,7 +208,7 @@ function toResult(
   };
 }
 
-/** Returns the hash of the keys and values without their proofs, because proofs differ at each height. */
+/** Returns the hash of the keys and values. Omits the proofs, which differ at each height. */
 function hashOf(values: readonly StorageValue[]): string {
   const kvResults = values.map((value) => ({ ...value, Proof: undefined }));
   const result = { kvResults, block: undefined, height: 0n, revision: 0n, allowKvCallbacks: false };

@@ -18,10 +18,10 @@ import { type ClientUpdate, MAX_AGE_MS, submitMessage } from "../result/proven-r
 import type { ConnectionView } from "../connection/connection-view.ts";
 import { type ConnectionWorker, intermediateHeadersOf } from "../connection/worker.ts";
 
-/** The queries to read together, and the connection's view, which determines the remote height. */
+/** The queries to read together, and the connection view that determines the remote height. */
 export interface KvRead {
   readonly view: ConnectionView;
-  /** The queries to read, most needed first. */
+  /** The queries to read, in descending priority. */
   readonly candidates: readonly QueryState[];
 }
 
@@ -32,8 +32,8 @@ export interface ProvenReads {
 }
 
 /**
- * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old; the next
- * cycle then reads the values again. Throws `RelayError` and `ClientError` for connection errors.
+ * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old.
+ * The next cycle then reads the values again. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function readAndProve(
   worker: ConnectionWorker,
@@ -54,11 +54,11 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** The trusted state for the client update; undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time in ms since the values were read, in which the relayer made intermediate client updates, for example. */
+  /** Time in ms from reading the values to the end of any intermediate client updates. */
   readonly afterMs: number;
 }
 
-/** Reads the block, the keys and the trusted height in parallel, so that they take one round trip for any number of keys. */
+/** Reads the block, the keys and the trusted height in parallel, which takes one round trip for any number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvRead,
@@ -89,7 +89,7 @@ async function readLastHeights(
   );
 }
 
-/** Proves all values. If an endpoint's proof is wrong, reads its values again from the next endpoint. */
+/** Proves all values. If an endpoint's proof is invalid, reads the values again from the next endpoint. */
 async function proveValues(
   { remote, settings, submitter }: ConnectionWorker,
   { candidates, view: { stateAt } }: KvRead,
@@ -145,7 +145,7 @@ export interface ProofOptions {
 export interface ProvenValues {
   /** Encoded `MsgSubmitQueryResult`. */
   readonly message: Uint8Array;
-  /** One value per key, in the query's order; an absent key has an empty value. */
+  /** One value per key, in the query's order. An absent key has an empty value. */
   readonly values: readonly StorageValue[];
 }
 
@@ -157,7 +157,7 @@ export interface ProofOutcome {
 /**
  * Verifies each key's proof once and builds one result per query. If a key cannot be proven, only the queries with that key fail.
  *
- * The chain would also refuse an unproven result, but would then fail the whole transaction, including its other results.
+ * The chain would also refuse an unproven result, but the whole transaction would fail, including its other results.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -209,7 +209,7 @@ function proveKey(
   if (!read.ok) return read;
   const answer = read.value;
   if (answer.code !== 0) return bad(readFailure(answer, key));
-  // A proof from another height can't match this root. An error that names both heights is clearer than "wrong root".
+  // A proof from another height can't match the root hash. An error that names both heights is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });
@@ -234,7 +234,7 @@ function verify(
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** Proof failures caused not by the node but by the remote state, which ICS-23 cannot prove. */
+/** Proof failures that the remote state causes and not the node, because ICS-23 cannot prove the state. */
 const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
@@ -263,15 +263,18 @@ function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   };
 }
 
-/** Responses to store reads at one height, or their failures, by {@link keyName}. */
+/** The responses or failures of store reads at one height, by {@link keyName}. */
 export type KeyAnswers = ReadonlyMap<string, Result<StoreResponse, QueryFailure>>;
 
-/** Returns the store name and hex key, for example `bank/0214…`. */
+/** Formats a key as store name and hex key, for example `bank/0214…`. */
 function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/** Reads each distinct key with its proof at one height, in parallel. A failed read is part of the result and does not reject. */
+/**
+ * Reads each distinct key with its proof at one height, in parallel. A failed read is part of the result and does not reject the
+ * promise.
+ */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],

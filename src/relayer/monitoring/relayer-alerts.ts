@@ -58,7 +58,7 @@ export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
   ...COST_CONDITIONS,
 ];
 
-/** Relayer alerts, based on the relayer's problems and its other metrics. */
+/** The relayer's alerts, which are based on its problems and other metrics. */
 export const RELAYER_GROUP: GroupSpec = {
   name: "icq-relayer.alerts",
   records: [],
@@ -96,13 +96,13 @@ function toSpec(condition: RelayerCondition): AlertSpec {
   };
 }
 
-/** Returns the labels that locate an alert. Omits the job if there is an instance, because the instance identifies the job. */
+/** Returns the labels that identify an alert's source. Omits the job if there is an instance, because the instance identifies the job. */
 function placeText(scope: readonly string[]): string {
   const labels = scope.includes("instance") ? scope.filter((label) => label !== "job") : scope;
   return labels.map((label) => `{{ $labels.${label} }}`).join(" ");
 }
 
-/** Returns an expression for current problems, with which a single failed scrape neither ends nor repeats the alert. */
+/** Returns an expression that selects current problems. A single failed scrape neither ends nor repeats the alert. */
 function present(problems: readonly ProblemCode[], scope: readonly string[], times: Times): string {
   const matcher = problems.length === 1 ? `code="${problems[0]}"` : `code=~"${problems.join("|")}"`;
   return `max by (${scope.join(", ")}) (last_over_time(relaywatch_relayer_problems{${matcher}}[${times("2m")}])) > 0`;

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** A relayer alert, without the parts that are derived from its name. */
+/** A relayer alert's definition, without the fields that are derived from its name. */
 export interface RelayerCondition {
   readonly name: string;
   readonly severity: "critical" | "warning";
@@ -20,7 +20,7 @@ export interface RelayerCondition {
    * connection, connection_id.
    */
   readonly scope?: readonly string[];
-  /** Example for the alert's tests; by default, an example with the metric for the first problem. */
+  /** Example for the alert's tests. The default example uses the metric for the first problem. */
   readonly example?: AlertCase;
 }
 
@@ -45,7 +45,7 @@ export function rises(metric: string, step: number, labels?: string): SeriesCase
   return { series: seriesOf(metric, labels), step };
 }
 
-/** Returns an example in which a series has first a bad value and then a good one. */
+/** Returns an example in which a series first has a bad value and then a good value. */
 export function turns(metric: string, bad: number, good: number, labels?: string): AlertCase {
   return { fires: [at(metric, bad, labels)], clears: [at(metric, good, labels)] };
 }
@@ -58,7 +58,7 @@ export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
 /**
  * Excludes processes without the lease, because a standby reads the leading process's results only occasionally and would wrongly
- * appear late.
+ * report late results.
  */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 

@@ -29,7 +29,7 @@ import {
 } from "./relayer-parts.ts";
 import { M } from "./relayer-condition.ts";
 
-/** The label starts with the line's subject, because Grafana cuts off the end of a long name. */
+/** Returns a legend that starts with the line's subject, because Grafana truncates the end of a long name. */
 const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
 const CONNECTION_TABLE: PanelSpec = table(
@@ -74,7 +74,7 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** All rows of a timeline panel share one mapping of numbers to texts, so each row's states have numbers of their own. */
+/** The states of a timeline panel. All rows share one mapping from numbers to texts, so each row uses different numbers. */
 const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],

@@ -32,10 +32,10 @@ export const ANNOTATIONS = {
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** Number of days from which the panel shows "more than a year" instead of the number. */
+/** The number of days from which a panel shows "more than a year", and this text. */
 export const YEAR = [366, "more than a year"] as const;
 
-/** Returns the selected processes' series of a metric, narrowed by `labels`, for example `kind="price"`. */
+/** Returns a selector for the selected processes' series of a metric, narrowed by `labels`, for example `kind="price"`. */
 export function own(metric: string, labels?: string): string {
   return `${M}_${metric}{${PROCESSES}${labels === undefined ? "" : `,${labels}`}}`;
 }
@@ -57,7 +57,7 @@ export function plot(
   return graph(title, queries, { description, unit, ...(isLimited && { limits: /^limit/ }) });
 }
 
-/** Shows how long the account can pay. */
+/** A panel that shows how long the account can pay. */
 export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
   [query(`min(${own("account_left_seconds")}) / 86400`, "left")],
@@ -76,7 +76,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
   },
 );
 
-/** Graph of the queries that are backing off, by the code of their last failure. */
+/** A graph of the queries that are backing off, by the code of their last failure. */
 export const BACKING_OFF: PanelSpec = {
   ...plot("Queries backing off", "none", "Queries that are backing off, by the code of their last failure.", {
     "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,

@@ -13,7 +13,7 @@ import {
 
 const PRUNED = "relaywatch_relayer_tx_pruned_blocks_total";
 
-/** Alerts about results: late, failing, or too expensive. */
+/** Alerts about late, failing or lost results. */
 export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-queries-overdue",
@@ -136,7 +136,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
 
 const BY = "by (job, instance)";
 
-/** Mean gas per block over `window`, by kind, because the gauge covers only a few blocks. */
+/** Returns an expression for the mean gas per block over `window`, because the gauge covers only a few blocks. */
 function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
 }
@@ -145,8 +145,9 @@ function meanGas(kind: string, window: string): string {
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about the cost of results. None of these alerts pages anybody, because blocks still include the results. The settings
- * `gas.max_price`, `spending.daily_fee` and `spending.reserve` limit a day's cost. If a limit stops the relayer, a critical alert fires.
+ * Alerts about the cost of results. All of these alerts are warnings, because blocks still include the results. The settings
+ * `gas.max_price`, `spending.daily_fee` and `spending.reserve` limit a day's cost. If a limit stops the relayer, a critical alert
+ * fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
   {
@@ -157,8 +158,9 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
       "Every result costs more than necessary, by the factor in the alert. All other senders on the chain pay the higher price too.",
-    // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the relayer's and
-    // others' mean gas together is below the target. Without the half that the relayer uses, blocks would also be below the target.
+    // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the relayer's
+    // and others' mean gas together is below the target. Without the half that the relayer uses, blocks would also be below the
+    // target.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,
@@ -238,7 +240,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
       "Contracts read values that are this many blocks older than requested. Nothing is lost, and results cost no more than before.",
-    // Demand near the market's limit often crosses this limit, so the condition must hold for most of ten minutes, not at every scrape.
+    // Demand near the market's limit often crosses this limit, so the condition must hold for most of ten minutes instead of at
+    // every scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
     for: "15m",

@@ -13,7 +13,7 @@ export interface ActivitySample {
   /** Number of failed attempts, excluding results that were no longer needed. */
   readonly failed: number;
   readonly transactions: number;
-  /** Number of client updates that the included results needed. */
+  /** Number of client updates for the included results. */
   readonly updates: number;
   readonly gas: bigint;
 }
@@ -22,9 +22,9 @@ export interface ActivitySample {
 export type Activity = ReturnType<typeof createActivity>;
 
 const SPAN_MS = 60_000;
-/** Number of stored samples: one per minute for an hour. */
+/** Number of stored samples, one per minute for an hour. */
 const SAMPLES = 60;
-/** Maximum number of queries whose costs are stored, above which the query that was added first is dropped. */
+/** Maximum number of queries whose costs are stored. Beyond this number, the query that was added first is dropped. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {
@@ -32,11 +32,11 @@ interface OpenSample {
   failed: number;
   gas: bigint;
   readonly hashes: Set<string>;
-  /** Connection and remote height of each client update. */
+  /** The connection and remote height of each client update. */
   readonly updates: Set<string>;
 }
 
-/** Creates an empty activity record; `nowMs` returns wall-clock time. */
+/** Creates an empty activity record. `nowMs` must return wall-clock time. */
 export function createActivity(nowMs: () => number) {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();
@@ -59,7 +59,7 @@ export function createActivity(nowMs: () => number) {
     if (costs.size > MAX_COSTS && oldest !== undefined) costs.delete(oldest);
   };
   return {
-    /** Wraps a sink so that its attempts are also recorded here. */
+    /** Wraps a sink so that the activity also records the sink's attempts. */
     sink: (inner: AttemptSink): AttemptSink => ({
       note: (attempts) => {
         for (const attempt of attempts) record(attempt);
@@ -188,10 +188,10 @@ function toneOf(outcome: Attempt["outcome"]): Tone {
   return NOT_NEEDED.has(outcome) ? "unknown" : "bad";
 }
 
-/** Who may resubmit dead letters: everyone, holders of the token, or nobody because no token is configured. */
+/** Determines who may resubmit dead letters: everyone, holders of the token, or nobody because no token is configured. */
 export type ResubmitAccess = "open" | "token" | "nobody";
 
-/** Maximum number of dead letters on the page, newest first. */
+/** Maximum number of dead letters on the page, which shows the newest. */
 const SHOWN = 20;
 
 /** Shows the transactions that the relayer does not retry automatically, each with a button that resubmits it. */

@@ -132,7 +132,7 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Number of keys in all results. A TX query's result is treated as one key. */
+  /** Number of keys in all results. A TX query's result counts one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
@@ -149,7 +149,7 @@ function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   );
 }
 
-/** Maximum number of owners on the page, highest gas first. */
+/** Maximum number of owners on the page, which shows those with the most gas. */
 const SHOWN_OWNERS = 10;
 
 /** Creates a function that estimates an owner's callback gas from the last hour's transactions. */
@@ -167,7 +167,10 @@ function createCallbackGas(
     });
 }
 
-/** Shows each owner's gas: today's gas, its budget, and gas per result since the relayer started. The section "Spending" shows the fees. */
+/**
+ * Shows each owner's gas today, its gas budget, and its gas per result since the relayer started. The section "Spending" shows the
+ * fees.
+ */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -206,7 +209,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Plots the gas of the newest blocks: the relayer's gas, other senders' gas stacked on top, and the target as a line. */
+/** Plots the newest blocks' gas: the relayer's gas with other senders' gas stacked on top, and a line for the target. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -244,10 +247,10 @@ function blocksText(blocks: number): string {
   return counted(Math.round(blocks * 10) / 10, "block");
 }
 
-/** Maximum number of owners or queries on the page, most expensive first. */
+/** Maximum number of owners or queries on the page, which shows the most expensive. */
 const MAX_ROWS = 10;
 
-/** Shows who pays, for whom, and the forecast, with the same wording as the report. */
+/** Shows who pays the fees, the fees per owner and query, and the forecast, with the report's wording. */
 export function spendingSection(costs: CostsView, nowMs: number): Html {
   const view = spendingView(costs, "owner");
   const words = spendingText(view, "\u202f");
@@ -309,7 +312,7 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // Keep the time out of the badge: badges do not wrap, so a badge with the time would be wider than a phone's screen.
+      // Keep the time out of the badge, because badges do not wrap and the time would make the badge wider than a phone's screen.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

@@ -35,7 +35,7 @@ export interface Summary {
   readonly headline: string;
 }
 
-/** Headlines for problems, most severe first, with a cause before its consequences. */
+/** Headlines for problems, most severe first. Causes precede their consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
@@ -64,7 +64,7 @@ function rank({ code }: Problem): number {
   return found < 0 ? HEADLINES.length : found;
 }
 
-/** Summarizes problems and queries. The tone is never "good" until everything has been read once. */
+/** Summarizes problems and queries. The tone is not "good" until all initial reads have finished. */
 export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
@@ -93,7 +93,7 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** Shows the summary, the problems with their reasons, and other states that need attention. */
+/** Shows the summary, the problems with their reasons, and other conditions that need attention. */
 export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const items = [
     ...status.problems.map(problemItem),
@@ -110,12 +110,12 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Returns true if the local chain cannot be read, which leaves lateness and results in flight unknown. */
+/** Returns true if the local chain cannot be read. Lateness and results in flight are then unknown. */
 function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
-/** Shows the four main numbers: current queries, results, balance and gas price. */
+/** Shows the four key numbers: current queries, results, balance and gas price. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const included = known.reduce((sum, sample) => sum + sample.included, 0);
@@ -138,7 +138,7 @@ function queriesFact(status: RelayerStatus): Fact {
   if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
   const all = counted(queries.length, "query", "queries");
   if (isBlind(status)) return queryFact(all, "their lateness is unknown without the local chain", "unknown");
-  // A standby only occasionally reads the leader's results.
+  // A standby reads the leader's results only occasionally.
   if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
   if (queries.length === 0) return queryFact("none", "no query is registered");
   const counts = { current: 0, overdue: 0, failing: 0, pending: 0 };
@@ -150,7 +150,7 @@ function queriesFact(status: RelayerStatus): Fact {
       .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
   ];
   const latest = latestOf(queries);
-  // If the market makes results late on average, "none late" is true only for the moment.
+  // If the fee market makes results late on average, "none late" holds only at this moment.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
   const late =
     latest === undefined
@@ -164,8 +164,8 @@ function queriesFact(status: RelayerStatus): Fact {
 }
 
 /**
- * Returns the class in which a query is counted. Overdue takes precedence over failing, because only an overdue query is a
- * problem.
+ * Returns the category under which a query is counted. "overdue" takes precedence over "failing", because only an overdue query is
+ * a problem.
  */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
@@ -230,7 +230,7 @@ function localLine({ local, connected, gate }: RelayerStatus): Html {
   }`;
 }
 
-/** Shows one row per connection: remote chain, light client, and how late its queries are. */
+/** Shows one row per connection with its remote chain, its light client, and its queries' lateness. */
 export function connectionSection(status: RelayerStatus): Html {
   const { connections, queries, problems, local } = status;
   const columns: readonly Column<ConnectionStatus>[] = [
@@ -271,7 +271,7 @@ export function connectionSection(status: RelayerStatus): Html {
   return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
-/** Returns true if one of the connection's cycles may have succeeded. The absence of an error is not enough to tell. */
+/** Returns true if one of the connection's cycles may have succeeded. The absence of an error does not prove success. */
 function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");

@@ -11,9 +11,9 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Ratio of two prices above which they are too far apart for one linear scale. */
+/** Ratio above which two prices are too far apart for a linear scale. */
 const FAR = 8;
-/** Minimum distance between the labels beside the lines. */
+/** Minimum vertical distance between two line labels. */
 const LINE_HEIGHT = 12;
 const SPAN_MS = 300_000;
 
@@ -23,7 +23,7 @@ interface PriceLine {
   readonly style: string;
 }
 
-/** Plots the last day's prices, as a low-to-high range for every five minutes, with the minimum, ceiling and cap. */
+/** Plots the last day's price range for every five minutes, with lines for the minimum, ceiling and cap. */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
@@ -48,7 +48,7 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 
 /**
  * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. A cap far
- * above the other prices is off the scale, because a scale up to the cap would squeeze the other prices together.
+ * above the other prices is off the scale, because including the cap would squeeze the other prices together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,
@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps. Gaps occur while no process is running to read prices. */
+/** Splits the points at gaps. A gap occurs while no process runs and reads prices. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {
@@ -94,7 +94,7 @@ function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
 }
 
-/** Places labels beside the lines, from top to bottom. If lines are close together, their labels are moved apart. */
+/** Draws the lines' labels from top to bottom, and moves the labels of close lines apart. */
 function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
   let above = 0;
   return lines

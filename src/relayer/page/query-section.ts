@@ -19,7 +19,7 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./activity.ts";
 
-/** Columns by which the table can be sorted. In the default order, the most important queries come first. */
+/** Columns by which the table can be sorted. Each column's default order shows the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 type Sort = (typeof SORTS)[number];
@@ -42,10 +42,10 @@ interface QueriesPage {
 
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
-/** If there are at most this many queries, no filter is shown. */
+/** Maximum number of queries for which the page shows no filter. */
 const FEW = 10;
 
-/** Parses the query parameters, ignoring unknown names and values, so that old links still work. */
+/** Parses the query parameters. Ignores unknown names and values, so that old links still work. */
 export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
@@ -85,14 +85,14 @@ export function selectQueries(queries: readonly QueryView[], view: QueriesView):
 type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
-  // Put overdue queries first. Queries that cannot get a result may be even later, but nothing can be done about them.
+  // Sort overdue queries first. Queries that cannot get a result may be even later, but an operator cannot help them.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
     ascending(b.lateness.blocks, a.lateness.blocks) ||
     Number(b.error !== undefined) - Number(a.error !== undefined),
   id: (a, b) => ascending(a.id, b.id),
   connection: (a, b) => ascending(a.connectionId, b.connectionId),
-  // Queries without a result sort as the oldest.
+  // Sort queries without a result as the oldest.
   age: (a, b) => ascending(ageOf(b), ageOf(a)),
   owner: (a, b) => ascending(a.owner, b.owner),
 };
@@ -195,7 +195,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-/** Tone and wording for each standing. `sentence` completes a sentence that starts with "Query 7". */
+/** The tone and wording for each standing of a query. `sentence` completes a sentence that starts with "Query 7". */
 const STANDINGS = {
   failing: { tone: "bad", word: "backing off", sentence: "fails" },
   overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
@@ -262,7 +262,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows whether a query is current (and if not, why), its last attempts, and the data that the query requests. */
+/** Shows whether and why a query is late, its last attempts, and the data that it requests. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

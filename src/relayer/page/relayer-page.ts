@@ -54,8 +54,8 @@ export interface RelayerPageInput {
 /**
  * Creates the relayer's pages from current data, with all text from chains escaped.
  *
- * The first page shows whether everything is current (and if not, why), four key numbers, the queries and the connections. With up
- * to ten queries, the first page fits on one screen. Every other topic has its own page.
+ * The first page shows the overall status with reasons, four key numbers, the queries and the connections. With up to ten queries,
+ * the first page fits on one screen. Every other topic has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -204,15 +204,15 @@ export function createRelayerPage(
 
 type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
-/** Maximum number of problems with their own row in the 24-hour plot, longest first. */
+/** Maximum number of rows in the 24-hour plot, which shows the longest problems. */
 const MAX_ROWS = 12;
-/** Maximum number of problems in the table, newest first. */
+/** Maximum number of problems in the table, which shows the newest. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
 /**
- * Plots problems over the last 24 hours exactly, and over seven days by the hour. Periods in which no process ran are shown as
- * unknown.
+ * Plots the exact times of problems over the last 24 hours, and hourly sums over seven days. Periods in which no process ran are
+ * shown as unknown.
  */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
@@ -262,14 +262,14 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates problems from unknown periods, in which no process was running or not everything had been read once. */
+/** Separates problems from unknown periods, in which no process was running or the initial reads had not finished. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
   range: Span,
 ): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
   const starting = spans.filter(({ code }) => code === "starting");
-  // A short gap after the last record does not mean that the process has stopped.
+  // Ignore a short gap after the last record, which does not mean that the process has stopped.
   const stopped = gapsOf(runs, range).filter(
     ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
   );
@@ -279,7 +279,7 @@ function sortOut(
   };
 }
 
-/** Maximum age of a record that is still current; a running process makes a record every second. */
+/** Maximum age of a current record. A running process writes a record every second. */
 const RECORD_MS = 5_000;
 
 function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Span): string {
@@ -287,7 +287,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // Don't mention a pause under a minute, such as a restart, which only the plot shows.
+  // Omit pauses under a minute, such as a restart. The plot still shows them.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
@@ -307,7 +307,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Plots, for each hour, how many minutes had a problem, had none, or are unknown. */
+/** Plots how many minutes of each hour had a problem, had no problem, or are unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

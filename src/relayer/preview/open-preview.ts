@@ -67,8 +67,8 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
 }
 
 /**
- * Returns the display unit of amounts in the fee denom; undefined if none is configured and the chain names none or cannot be
- * read.
+ * Returns the display unit of amounts in the fee denom; undefined if neither the configuration nor the chain names one, or if the
+ * chain cannot be read.
  */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
@@ -84,10 +84,10 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** Maximum time for retries: several block times, within which the account's pending transactions should be included. */
+/** Maximum time for retries, which allows several blocks to include the account's pending transactions. */
 const MAX_RETRY_MS = 15_000;
 
-/** Repeats a simulation while the node expects a different sequence, because a relayer may be sending from the same account. */
+/** Repeats a simulation while the node expects a different sequence, because a running relayer may use the same account. */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
   clock: Pick<Clock, "monotonicMs" | "sleep">,

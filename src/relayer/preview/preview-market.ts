@@ -14,19 +14,19 @@ import { type Preview, type PreviewConnection, servedQueries } from "./open-prev
 import { previewKv } from "./preview-results.ts";
 import { gasGuess } from "../result/proven-result.ts";
 
-/** The local chain's fee market and the measurements from its recent blocks. */
+/** The local chain's fee market, with measurements from recent blocks. */
 export interface MarketPreview {
   readonly params: Params;
   readonly price: Dec18;
   /** Mean time between two recent blocks, ms. */
   readonly blockMs: number;
-  /** Mean gas per recent block used by other accounts' transactions; undefined if the node does not store block results. */
+  /** Mean gas that other accounts' transactions use per recent block; undefined if the node does not store block results. */
   readonly othersGas: bigint | undefined;
 }
 
 /** Number of recent blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
-/** Number of blocks whose transactions are read. The number is low because a full block's results take several megabytes. */
+/** Number of blocks whose transactions are read, which is low because a full block's results take several megabytes. */
 const READ_BLOCKS = 10n;
 
 /**
@@ -59,7 +59,7 @@ async function meanBlockMs(
   return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
-/** Awaits a read; resolves with undefined if the node refuses the call, e.g. because of `storage.discard_abci_responses`. */
+/** Awaits a read. Resolves with undefined if the node refuses the call, e.g. because of `storage.discard_abci_responses`. */
 async function ifStored<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -87,7 +87,7 @@ async function meanOthersGas(
 
 type BlockResults = Awaited<ReturnType<PooledChainClient["comet"]["blockResults"]>>;
 
-/** Returns true if the account signed a transaction, by the `tx.acc_seq` attributes "address/sequence" that the SDK emits. */
+/** Returns true if the account signed a transaction, according to the SDK's `tx.acc_seq` attributes ("address/sequence"). */
 function isSignedBy(events: BlockResults["results"][number]["events"], address: string): boolean {
   return events.some(
     ({ type, attributes }) =>
@@ -99,13 +99,13 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
 interface LoadFacts {
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** Measured gas per result, including its share of the transaction, by query id; a query without an entry gets an estimate. */
+  /** Measured gas per result, including its share of the transaction, by query id. A query without an entry gets an estimate. */
   readonly measured: ReadonlyMap<bigint, bigint>;
 }
 
 /**
  * Reads the KV queries that the relayer would serve, with their gas. Omits TX queries, because their number of results depends on
- * the remote chain's transactions. If a remote chain cannot be read, assumes that its blocks are as fast as the queries need.
+ * the remote chain's transactions. If a remote chain cannot be read, assumes that it has a new block whenever a query is due.
  */
 export async function presentLoads(
   preview: Preview,
@@ -132,10 +132,10 @@ export async function presentLoads(
   return loads;
 }
 
-/** Maximum number of contracts per connection whose callbacks are simulated, while other contracts' gas is guessed. */
+/** Maximum number of contracts per connection whose callbacks are simulated. The gas of other contracts is guessed. */
 const SIMULATED_OWNERS = 5;
 
-/** Simulates one query's result per contract and returns each contract's callback gas, omitting failed simulations. */
+/** Simulates one query's result per contract. Returns each contract's callback gas and omits failed simulations. */
 async function callbackGasByOwner(
   preview: Preview,
   connection: PreviewConnection,

@@ -44,7 +44,7 @@ export interface KvPreview {
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
-        /** The part of `gas` that the contract uses; undefined if the chain does not call it or the gas cannot be measured. */
+        /** The share of `gas` that the contract uses; undefined if the chain does not call the contract or the gas cannot be measured. */
         readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
@@ -55,7 +55,7 @@ export interface KvPreview {
 
 /** The chain's last result, compared with the remote state at the result's height. */
 export type Comparison =
-  /** the chain has no result for the query yet */
+  /** The chain has no result for the query yet. */
   | { readonly kind: "none" }
   | { readonly kind: "same"; readonly at: RemoteHeight }
   | { readonly kind: "differs"; readonly at: RemoteHeight; readonly keys: number }
@@ -66,7 +66,7 @@ const CONCURRENCY = 4;
 
 /**
  * Reads, proves and simulates one connection's KV queries at its newest height. Compares each query's last result with the remote
- * chain. Sends nothing. Throws `RelayError` and `ClientError` for connection errors.
+ * chain's state. Sends nothing. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function previewKv(
   preview: Preview,
@@ -110,15 +110,15 @@ export async function previewKv(
   });
 }
 
-/** Maximum number of simulation pairs; a pair is repeated if the chain changed between its two simulations. */
+/** Maximum number of simulation pairs. A pair is repeated if the chain changed between its two simulations. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between both kinds
- * until two consecutive simulations of one kind agree, which shows that the chain did not change in between. `called` is the gas of the
+ * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between both
+ * until two successive simulations of the same message agree, which shows that the chain did not change. `called` is the gas of the
  * first simulation with the callback.
  *
- * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
+ * Resolves with undefined if a simulation is refused or the chain changes during every attempt. For example, another account's
  * client update makes the next simulation cheaper.
  */
 export async function simulateCallback(
@@ -236,15 +236,15 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 }
 
 /**
- * The transactions found by the search, compared with the transactions that the chain has received. The chain only reports whether
- * a given transaction was received, so a missing transaction was left out if the chain has received a later transaction.
+ * Compares the transactions that the search found with the transactions that the chain has received. The chain reports only whether
+ * a given transaction was received. A missing transaction was therefore skipped if the chain has received a later one.
  */
 export type TxComparison =
-  /** the chain has received none of the found transactions */
+  /** The chain has received none of the found transactions. */
   | { readonly kind: "none" }
-  /** the chain has received all found transactions up to the last received one */
+  /** The chain has received all found transactions up to the last received transaction. */
   | { readonly kind: "same" }
-  /** the chain has received a later transaction but none of the `missing` ones, so another relayer left these out */
+  /** The chain has received a later transaction but not the `missing` transactions, so another relayer skipped them. */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
@@ -273,7 +273,7 @@ export interface TxPreview {
 /** Maximum number of transactions proven and simulated for one query. */
 const MAX_TXS = 20;
 
-/** Searches, proves and simulates one query's transactions, from `tx_lookback_blocks` before the tip. Sends nothing. */
+/** Finds, proves and simulates one query's transactions from the last `tx_lookback_blocks` remote blocks. Sends nothing. */
 export async function previewTx(
   preview: Preview,
   connection: PreviewConnection,

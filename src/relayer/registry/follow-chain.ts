@@ -12,7 +12,7 @@ import type { HeightSignal, Registry } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { type QueryChange, queryChanges } from "../chain/registered-query.ts";
 
-/** If no WebSocket notice arrives for this long, the relayer reads the height over RPC, because the WebSocket connection may be dead. */
+/** Time without a WebSocket notice after which the relayer reads the height over RPC, because the connection may be dead. */
 const SILENCE_MS = 3_000;
 /** Interval between height reads without a WebSocket, or while the WebSocket's node announces no new blocks. */
 const POLL_MS = 1_000;
@@ -20,9 +20,7 @@ const POLL_MS = 1_000;
 const POLL_RELOAD_MS = 10_000;
 /** Delay before a reload if a possibly lagging endpoint does not return the query that an event announced. */
 const RETRY_RELOAD_MS = 2_000;
-/**
- * Number of reads that lag behind the event stream before a warning that all endpoints lag; nodes often differ by a block or two.
- */
+/** Number of lagging reads before the relayer logs a warning. Nodes often differ by a block or two, so the first reads may lag. */
 const MAX_READS_BEHIND = 3;
 /** Above this number of changes, reloading the list takes fewer calls, because a page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
@@ -58,7 +56,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // True if the chain has blocks that no notice announced; notices of query events may then be missing, too.
+  // True if the chain has blocks that no notice announced. Notices of query events may then be missing, too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -93,7 +91,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits a limited time for a notice; if the notice announces a block, immediately stores the block's height. */
+/** Waits a limited time for a notice. If the notice announces a block, stores the block's height immediately. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -105,8 +103,8 @@ async function nextNotice(
 }
 
 /**
- * Reads the local height. Returns true if there is more than one new block, because notices are then missing; a single new block's notice
- * may still arrive.
+ * Reads the local height. Returns true if there is more than one new block, because notices are then missing. The notice for a
+ * single new block may still arrive.
  */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
@@ -120,25 +118,23 @@ interface ListState {
   height: bigint;
   /** Height of the last block that the stream has announced since it connected. */
   streamHeight: bigint | undefined;
-  /** True, until the next read, if the stream's node announced a known or lower height, because its chain was reset or rolled back. */
+  /** True until the next list read if the stream's node announced a known or lower height, because the chain was reset or rolled back. */
   hasGoneBack: boolean;
-  /** Notices that arrived during a read of the list, in order. */
+  /** Notices that arrived while the list was being read, in order. */
   readonly waiting: ChainNotice[];
 }
 
-/**
- * Maximum number of notices stored during a read of the list. The subscription queues further notices until its queue is full.
- */
+/** Maximum number of notices stored during a list read. The subscription queues further notices until its queue is full. */
 const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // Check this first, because all known data becomes invalid when the chain is reset.
+  // Check for a reset first, because a reset makes all known data invalid.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The endpoint that serves the list may lag behind the endpoint that serves the status, and both may lag behind the event stream.
-  // A list from a lagging endpoint looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset,
-  // because a reset chain restarts at a low height.
+  // The list's endpoint may lag behind the status endpoint, and both may lag behind the event stream. A list from a lagging
+  // endpoint looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a reset chain
+  // restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -148,7 +144,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/** Follows the height while awaiting `reading`, because reading a long list takes many blocks and submissions need the height. */
+/** Follows the height while awaiting `reading`, because submissions need the height and reading a long list takes many blocks. */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
@@ -176,7 +172,7 @@ async function besideBlocks<T>(
   }
 }
 
-/** Applies one notice. Returns the number of ms after which the list must be read again. */
+/** Applies one notice. Returns the time until the next list reload, in ms. */
 async function applyNotice(
   deps: FollowDeps,
   notice: ChainNotice,
@@ -194,7 +190,8 @@ async function applyNotice(
       return isAfterGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
-      // Add the changes that arrived during the last read, so that hundreds of registrations are not read one by one.
+      // Add the changes that arrived during the last read, because reading hundreds of registrations one by one would take too
+      // long.
       let { height } = notice;
       const changes = [...queryChanges(notice.events, deps.chainName)];
       for (let next = list.waiting[0]; next !== undefined && "events" in next; next = list.waiting[0]) {
@@ -210,8 +207,8 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used: if the chain was reset or rolled back, or if blocks
- * are missing between the list and a new stream's first block.
+ * Returns true if the list must be read again: the chain was reset or rolled back, or blocks are missing between the list and a new
+ * stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

@@ -34,7 +34,7 @@ type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 /** A read that led to no new result because its values equal the last result's values. */
 interface UnchangedRead {
   readonly at: RemoteHeight;
-  /** Local height of the block that would have included a result from this read. */
+  /** Height of the local block that would have included a result from this read. */
   readonly localHeight: bigint;
   /** Age at which the last result is too old even if unchanged, in local blocks. */
   readonly maxAge: bigint;
@@ -43,20 +43,20 @@ interface UnchangedRead {
 /** A KV result that this process sent. */
 export interface SentResult {
   readonly at: RemoteHeight;
-  /** Hash of the keys and their values, to detect unchanged values. */
+  /** Hash of the keys and values, which serves to detect unchanged values. */
   readonly hash: string;
-  /** Local height since which consecutive results have had these values; undefined until this result is included. */
+  /** Local height of the first in an unbroken series of results with these values; undefined until this result is included. */
   readonly sinceHeight: bigint | undefined;
   /** The last later read that found the same values as this result; undefined if there is none. */
   readonly again: UnchangedRead | undefined;
 }
 
-/** A served query and the outcome of its last cycles. A state is immutable, so the functions below return a new state. */
+/** A served query and the outcome of its last cycles. States are immutable, so the functions in this file return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first read.
-   * The height is 0 for a KV query that has not changed since the first read, because the chain's data shows when the query became
+   * Local height from which this relayer must serve the query: the height of the query's last change or, for a TX query, of the
+   * first read. The height is 0 for a KV query without a change since the first read, because the chain's data shows when it became
    * due.
    */
   readonly sinceHeight: bigint;
@@ -64,15 +64,13 @@ export interface QueryState {
   readonly failures: number;
   /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query; 0 means immediately. */
   readonly notBeforeMs: number;
-  /** The last failure; undefined after a result. */
+  /** The query's last failure, which a success clears. */
   readonly error: QueryFailure | undefined;
   /** Number of results that blocks have included since the relayer started. */
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /**
-   * The sent KV results: the last included result, and newer results without an outcome; empty unless unchanged values are skipped.
-   */
+  /** The last included KV result and newer results without an outcome; empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 
@@ -88,8 +86,8 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns a query's state after the query has been read at the latest local height, `localHeight`. Retains failures and backoff only
- * if the query's registration is unchanged.
+ * Returns a query's state after the query has been read at the latest local height, `localHeight`. Retains failures and backoff
+ * only if the query's registration is unchanged.
  */
 export function refreshed(
   known: QueryState | undefined,
@@ -167,13 +165,14 @@ export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "h
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after the KV result for remote height `remote` was given up, because no block included it. */
+/** Returns the state after the KV result for remote height `remote` was given up because no block included the result. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }
 
 /**
- * Returns the state after a read whose values need not be sent, or undefined if they must be sent. The values must be sent if:
+ * Returns the state after a read whose values need not be sent, or undefined if the values must be sent. The values must be sent
+ * if:
  *
  * - the values differ from the last result's values;
  * - the last result is unknown;
@@ -206,15 +205,13 @@ export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): Unch
   return lastSent(state)?.again;
 }
 
-/** Returns the local height since which all results have had the same values as the last read; undefined if the last read found others. */
+/** Returns the local height since which all results have had the last read's values; undefined if the last read found new values. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/**
- * Returns the local height at which the last result is too old even if its values are unchanged; undefined if they have changed.
- */
+/** Returns the local height at which the last result becomes too old although its values are unchanged; undefined if they have changed. */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;
@@ -237,7 +234,7 @@ export function dueHeightOf(state: QueryState): bigint {
     : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
 }
 
-/** Returns the query as if its last read that found unchanged values had delivered a result. */
+/** Returns the query as if the last read with unchanged values had delivered a result. */
 export function asAnswered(state: QueryState): RegisteredQuery {
   const { query } = state;
   return unchangedReadOf(state) === undefined
@@ -255,7 +252,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer has sent a result. The query on the chain shows when the next result is due. */
+/** Returns the state after another relayer has sent a result. The chain's copy of the query shows when the next result is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }
@@ -273,8 +270,8 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight } = state.query;
-  // Compare the next block for a KV result, because the next block is the first that can include the result. A search is recorded
-  // with the height at which it ran.
+  // For a KV query, use the next block, which is the first that can include a result. A TX search is recorded with the height at
+  // which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }

@@ -37,7 +37,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
-      // Compare with the states only now, because cycles may have replaced them while the lists were loading.
+      // Read the present states only now, because cycles may have replaced states while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),
@@ -45,8 +45,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
     /**
-     * Reads one query that changed at `height`. Returns false if no node has the announced update: either the query has since
-     * been removed, or the endpoints lag behind the node that sent the event.
+     * Reads one query that changed at `height`. Returns false if no node has the announced update, because the query has since been
+     * removed or because the endpoints lag behind the node that sent the event.
      */
     apply: async (change: QueryChange, height: bigint, signal: AbortSignal): Promise<boolean> => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
@@ -60,8 +60,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       return isRemoved || query !== undefined;
     },
     /**
-     * Reads the last results of the given known queries from the chain. Does not add, change or remove queries, because an event that
-     * arrived during the read may be newer.
+     * Reads the last results of the given known queries from the chain. Does not add, change or remove queries, because an event
+     * that arrived during the read may be newer.
      */
     reread: async (ids: readonly bigint[], signal: AbortSignal): Promise<void> => {
       const known = ids.flatMap((id) => states.get(id)?.query ?? []);
@@ -75,7 +75,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     replace: (before: QueryState, after: QueryState): void => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
-      // If the registration changed during the cycle, the outcome is for the old registration, and the new one stays due.
+      // If the registration changed during the cycle, the outcome belongs to the old registration, and the new registration stays
+      // due.
       states.set(
         before.query.id,
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
@@ -90,7 +91,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    /** Forgets all queries, after the local chain has been reset. */
+    /** Removes all queries after a reset of the local chain. */
     reset: (): void => {
       states = new Map();
       const current = nextReset;
@@ -98,8 +99,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       current.abort(new Error("the local chain was reset"));
     },
     /**
-     * Returns a signal that aborts at the next reset of the local chain; each reset has its own signal. Work and results from
-     * before a reset are no longer valid.
+     * Returns a signal that aborts at the local chain's next reset, which invalidates earlier work and results. Each reset has its
+     * own signal.
      */
     resetSignal: (): AbortSignal => nextReset.signal,
   };

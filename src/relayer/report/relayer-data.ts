@@ -14,7 +14,7 @@ import {
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Counts of all stored attempts, with the time range divided into {@link SUMMARY_PARTS} parts. */
+  /** Counts of all stored attempts in {@link SUMMARY_PARTS} equal parts of the time range. */
   readonly summary: AttemptSummary;
   /** The attempts from which the report computes costs, newest first. */
   readonly attempts: readonly Attempt[];
@@ -31,10 +31,10 @@ export interface RelayerData {
   readonly unit?: DisplayUnit | undefined;
 }
 
-/** Number of parts into which a report's chart divides the time range. */
+/** Number of equal parts into which a report's chart divides the time range. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report, above which the costs come from the daily sums. */
+/** Maximum number of attempts in a report. Beyond this number, the costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */
@@ -51,7 +51,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page starts again at this page's oldest timestamp. More attempts than fit on a page may share that timestamp.
+    // The next page starts again at this page's oldest timestamp. Stop if a whole page shares one timestamp.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();

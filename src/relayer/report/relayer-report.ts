@@ -16,7 +16,7 @@ import { type RelayerData, SUMMARY_PARTS } from "./relayer-data.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
-/** Creates the `report relayer` output: results, their lateness, cost by owner, and dead letters. */
+/** Creates the `report relayer` output with results, lateness, costs by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {
   const { summary, fromMs, toMs } = data;
   const outcomes = countOutcomes(summary);
@@ -61,7 +61,7 @@ export function relayerReport(data: RelayerData): Report {
   };
 }
 
-/** Outcomes after which the local chain has the values read by the attempt. */
+/** Outcomes after which the local chain has the values that the attempt read. */
 const ON_CHAIN: ReadonlySet<Attempt["outcome"]> = new Set(["included", "redundant", "unchanged"] as const);
 
 function outcomeOf({ summary: { outcomes }, deadLetters }: RelayerData): ReportOutcome {
@@ -129,7 +129,7 @@ function latenessText({ p50, p95, max }: Lateness): string {
   return `Half of the results were in a block within ${counted(p50, "block")} of being due, 95 % within ${p95}, all within ${max}.`;
 }
 
-/** Formats an amount in display units, or in base units if the relayer names no display unit. */
+/** Formats an amount in display units, or in base units if the relayer reports no display unit. */
 function amountText(amount: bigint, { denom, unit }: RelayerData): string {
   return denom === undefined ? formatCount(amount) : formatAmount(amount, denom, unit, ",");
 }
@@ -164,7 +164,7 @@ function perResult(value: bigint | undefined, { included }: OwnerCost): string {
   return value === undefined || included === 0 ? "–" : formatCount(value / BigInt(included));
 }
 
-/** Names the owner whose callbacks cost the most, so that its team can act. */
+/** Names the owner whose callbacks cost the most, so that the owner's team can act. */
 function callbackText(owners: readonly OwnerCost[], data: RelayerData): string | undefined {
   const costs = owners.map((cost) => ({ ...cost, callbackFee: callbackFee(cost) ?? 0n }));
   const total = costs.reduce((sum, { fee }) => sum + fee, 0n);
@@ -174,7 +174,7 @@ function callbackText(owners: readonly OwnerCost[], data: RelayerData): string |
   return `"Callback" is the estimated part of a result's gas that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}; those of ${most.owner} cost the most: ${amountText(most.callbackFee, data)}.`;
 }
 
-/** Returns the part of an owner's fee that pays for callbacks; undefined if unknown. */
+/** Returns the share of an owner's fee that pays for callbacks; undefined if unknown. */
 function callbackFee({ gas, callbackGas: called, fee }: OwnerCost): bigint | undefined {
   if (called === undefined) return undefined;
   return gas === 0n ? 0n : (fee * called) / gas;
@@ -220,17 +220,15 @@ interface OwnerCost {
   readonly attempts: number;
   readonly included: number;
   readonly gas: bigint;
-  /**
-   * The part of `gas` that the owner's contract used, as an estimate; undefined if the data contains none of its transactions.
-   */
+  /** Estimated share of `gas` that the owner's contract used; undefined if the data contains none of the owner's transactions. */
   readonly callbackGas: bigint | undefined;
   /** The owner's fees, in the fee denom's base unit. */
   readonly fee: bigint;
 }
 
 /**
- * Adds up the costs by owner, highest fee first. Uses the attempts or, if the report omits some attempts, the daily costs. The callbacks'
- * share always comes from the attempts.
+ * Sums the costs by owner, highest fee first. Uses the daily costs if the report omits attempts, otherwise the attempts. The
+ * callbacks' share always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerSum[] = data.isCut
@@ -258,7 +256,7 @@ export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
 
 type OwnerSum = Omit<OwnerCost, "callbackGas">;
 
-/** Gas that an owner's attempts used (above 0), and how much of this gas the owner's contract used. */
+/** Gas that an owner's attempts used (above 0), and the owner's contract's share of this gas. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;
@@ -279,8 +277,7 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // A remote height's client update is in the first transaction with results for that height or, if that transaction fails, in
-    // the next one.
+    // The client update for a remote height is in the first successful transaction with results for that height.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);
@@ -304,13 +301,13 @@ function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** The gas that a set of results used in total, from which the callbacks' part is estimated. */
+/** A set of results' gas, from which the callbacks' share is estimated. */
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
-  /** The part of `gas` that the transactions used in addition to their results; see {@link overheadGas}. */
+  /** The share of `gas` that the transactions used in addition to their results, as computed by {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Total number of keys in all results, where a TX query's result has one key. */
+  /** Number of keys in all results. A TX query's result counts one key. */
   readonly keys: bigint;
 }
 
@@ -319,7 +316,7 @@ export function callbackGas({ gas, overheadGas: overhead, keys }: ResultGas): bi
   return maxInt(gas - overhead - CHAIN_GAS_PER_KEY * keys, 0n);
 }
 
-/** Estimates the gas that transactions use in addition to their results: for signature, fee and client updates. */
+/** Estimates the gas that transactions use in addition to their results, for signatures, fees and client updates. */
 export function overheadGas(transactions: number, clientUpdates: number): bigint {
   return GAS_PER_TRANSACTION * BigInt(transactions) + GAS_PER_CLIENT_UPDATE * BigInt(clientUpdates);
 }

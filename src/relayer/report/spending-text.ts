@@ -11,16 +11,16 @@ export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** Returns more detail about the row's value, which the page shows but the report omits. */
+  /** Returns details about the row's value, which the page shows and the report omits. */
   readonly detail?: (row: Row) => string;
-  /** Returns true if the row requires action soon. */
+  /** Returns true if the operator must act on the row soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 
 type Window = SpendingView["windows"][number];
 type Sum = Pick<Window["rows"][number], "results" | "fee" | "update_fee" | "failed_fee" | "queries">;
 
-/** The costs of an owner or a query in all windows. */
+/** The costs of an owner or a query in all time windows. */
 export interface SpendingRow {
   /** The owner's address or the query's id. */
   readonly key: string;
@@ -72,10 +72,10 @@ export function spendingText(view: SpendingView, separator: string) {
     unit: amounts.unit,
     payer: payerText(view, amounts),
     windows: windowColumns(amounts),
-    /** Owners or queries, most expensive over 30 days first. */
+    /** The owners or queries, in descending order of cost over 30 days. */
     rows: rowsOf(view),
     columns: rowColumns(view, amounts),
-    /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
+    /** Details about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
     details: view.by === "owner" ? OWNER_DETAILS : queryDetails(amounts),
     budget: budgetText(view, amounts),
     /** Describes the data on which the forecast is based; empty if there is no forecast. */
@@ -266,9 +266,9 @@ function forecastColumns(
   ];
 }
 
-/** An account that will be empty sooner than this needs attention now. */
+/** Time left below which an account that runs empty needs attention. */
 const SOON_MS = 3 * DAY_MS;
-/** Shown instead of longer times, which are meaningless because prices and queries will have changed by then. */
+/** Replaces longer times, which are meaningless because prices and queries will have changed by then. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {
@@ -283,10 +283,10 @@ function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]):
     : `${textOf(left.expected_seconds)} (${soonest} to ${textOf(left.latest_seconds)})`;
 }
 
-/** Maximum number of rows in the main table; the JSON and CSV formats contain all rows. */
+/** Maximum number of rows in the main table. The JSON and CSV formats contain all rows. */
 const MAX_ROWS = 50;
 
-/** Creates the `report relayer --by owner|query` output: who pays, for whom, and the forecast. */
+/** Creates the `report relayer --by owner|query` output with the payer, the costs by owner or query, and the forecast. */
 export function spendingReport(view: SpendingView): Report {
   const words = spendingText(view, ",");
   const { by, read_at: readAtMs, windows } = view;

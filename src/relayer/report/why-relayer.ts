@@ -58,7 +58,7 @@ const status = z.object({
   ),
 });
 
-/** The parts of a relayer's `GET /api/status` that `why` needs. */
+/** The fields of a relayer's `GET /api/status` that `why` needs. */
 export type RelayerNow = z.output<typeof status>;
 
 /** Decodes `GET /api/status`. Throws a `ZodError`. */
@@ -68,7 +68,7 @@ export function parseRelayerNow(body: unknown): RelayerNow {
 
 const MAX_LISTED = 10;
 
-/** Creates the `why` report for a relayer: which queries are late, since when and why, and what to do. */
+/** Creates the `why` report for a relayer, which lists its problems with remedies, and its late queries. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

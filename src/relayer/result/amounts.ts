@@ -11,7 +11,7 @@ export function addAmounts(a: Record<string, bigint | number>, b: Record<string,
   return Object.fromEntries(Object.entries(a).map(sum));
 }
 
-/** Adds up the amounts of items with the same key. */
+/** Sums the amounts of items with the same key. */
 export function sumsBy<Item, Key, T extends Amounts<T>>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

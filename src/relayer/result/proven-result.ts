@@ -8,7 +8,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { Attempt, AttemptStart } from "../state/attempt.ts";
 
-/** A query's result that a cycle is reading and proving. */
+/** A result that a cycle is reading and proving. */
 export interface ExpectedResult {
   /** The query at the time of the read. */
   readonly query: RegisteredQuery;
@@ -41,16 +41,16 @@ export interface ClientUpdate {
 }
 
 export type ResultOutcome =
-  /** a local block included the result */
+  /** A local block included the result. */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query itself failed */
+  /** The query itself failed. */
   | { readonly kind: "refused"; readonly error: QueryFailure }
-  /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
+  /** The result is not needed: its query was removed, a newer result replaced it, or another relayer was faster ("redundant"). */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** The result was not included, but not because of its query, which is due again. `error` belongs to the connection or the account. */
+  /** The result was not included for a reason other than its query, which is due again. `error` concerns the connection or the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
-/** If a result waits longer than this for its transaction, its value is too old, and the query is read again. */
+/** Maximum time that a result waits for its transaction. After this time, its value is too old, and the query is read again. */
 export const MAX_AGE_MS = 10_000;
 
 /** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
@@ -90,15 +90,15 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
   }
 }
 
-/** The part of the submitter that workers use. */
+/** The submitter's interface for workers. */
 export interface ResultSubmitter {
   /** Bech32 address of the account that submits the results. */
   readonly address: string;
   /** Returns the data that a worker needs to plan its next cycle. The view is valid only until the next `await`. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects results for a connection's next cycle, longest due first. Selects only as many results as can be sent soon, because any further
-   * results would age in the queue. The selected results remain expected until they are offered or given up.
+   * Selects results for a connection's next cycle, longest due first. Selects only as many results as can be sent soon, because
+   * further results would become too old in the queue. The selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,
@@ -106,50 +106,50 @@ export interface ResultSubmitter {
     lookAhead: bigint,
   ) => Reservation;
   /**
-   * Queues proven results and ends their reservation. Gives up reserved results that are missing from `results`. Each result's
-   * outcome is reported once; a result that does not fit in the queue is immediately reported as unsent.
+   * Queues proven results and ends their reservation. Gives up reserved results that are missing from `results`. Reports each
+   * result's outcome once. A result that does not fit in the queue is reported as unsent immediately.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
   /** Ends a query's turn in the service order, because a read showed that the query needs no result. */
   readonly endTurn: (query: RegisteredQuery) => void;
-  /** Resolves a query's queued results as unsent, because earlier results must be sent first. */
+  /** Removes a query's queued results and reports them as unsent, because earlier results must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
 }
 
-/** Results that one cycle may read, with their ids in the pipeline. */
+/** The results that one cycle may read, with their pipeline ids. */
 export interface Reservation {
-  /** The reserved results, most needed first. */
+  /** The reserved results, in descending priority. */
   readonly results: readonly ExpectedResult[];
   /** The ids that the pipeline assigned to `results`, in the same order. */
   readonly ids: readonly number[];
 }
 
 export interface PipelineView {
-  /** Total time that simulation and broadcast take, ms. */
+  /** Total duration of simulation and broadcast, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads results. Normally, the look-ahead is `own`, which is derived from the
+   * Returns the number of blocks by which the connection reads results early: normally `own`, which is derived from the
    * connection's durations. If blocks are full and another connection reads early, the look-ahead is at least 1, because results
    * read only when due would find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
    * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast yet: one is
-   * read while the other waits for its block. No result may be read while the query's last result on the chain is unknown.
+   * read while the other waits for its block. No result may be read while the outcome of the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */
   readonly newest: (queryId: bigint) => DepartingResult | undefined;
   /**
-   * Returns the gas of further KV results that the connection can send soon. A connection always gets its share of a block,
-   * however long other connections' queues are. `lookAhead` is the number of blocks by which results are read early.
+   * Returns how much gas of further KV results the connection can send soon. A connection always gets its share of a block,
+   * regardless of other connections' queues. `lookAhead` is the number of blocks by which results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
-  /** Returns true if the query's result is read even if there is no capacity, because the operator pays more for it. */
+  /** Returns true if the query's result is read even without capacity, because the operator pays more for the query. */
   readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 
-/** A result that is in flight or soon will be. */
+/** A result that is in flight or will soon be broadcast. */
 export interface DepartingResult {
   /** Local height at which the result was or will be broadcast. */
   readonly sentAt: bigint;

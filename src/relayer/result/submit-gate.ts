@@ -7,17 +7,14 @@ export interface AdmissionRequest {
   readonly fee: bigint;
   /** `gas` divided among the query owners; a client update's gas is divided among the owners whose results follow the update. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` that pay for urgent results, by the name of each urgency rule that has its own budget. */
+  /** The share of `fee` that pays for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
 }
 
 export type Admission =
   | {
       readonly admitted: true;
-      /**
-       * Reverses the charge. Call `release` once it is certain that the transaction costs nothing, because it was rejected or
-       * lost.
-       */
+      /** Reverses the charge. Call `release` once the transaction is certain to cost nothing, i.e. it was rejected or lost. */
       readonly release: () => void;
     }
   | {
@@ -25,11 +22,11 @@ export type Admission =
       /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter requests
-       * admission again for the transaction without these results. The list is undefined if nothing may be sent at the moment.
+       * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter requests
+       * admission again without these results. Undefined if no transaction may be sent.
        */
       readonly owners?: readonly string[];
-      /** The urgency rules whose budgets are used up, so that their results are not urgent until the next UTC day. */
+      /** The urgency rules whose budgets are used up. Their results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 
@@ -38,7 +35,7 @@ export type Admission =
  * limits.
  */
 export interface SubmitGate {
-  /** Called immediately before a broadcast. If the gate itself fails, resolves with a refusal. Only an abort rejects the promise. */
+  /** Called immediately before a broadcast. Resolves with a refusal if the gate itself fails, and rejects only on abort. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
 
@@ -54,14 +51,14 @@ export function isLackOfFunds(log: string): boolean {
   return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
 }
 
-/** Work that needs exclusive use of the account, so the submitter runs this work only while nothing is in flight. */
+/** Work that needs exclusive use of the account. The submitter runs upkeep only while no transaction is in flight. */
 export interface Upkeep {
   readonly isDue: () => boolean;
   /** Runs the work that is due, and rejects only on abort, with the signal's reason. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A relayer transaction in a block that paid its fee, even if it failed there. */
+/** A relayer transaction that a block included and that paid its fee, even if its execution failed. */
 export interface PaidTransaction {
   /** Transaction hash in upper-case hex. */
   readonly hash: string;

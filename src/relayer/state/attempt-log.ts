@@ -26,15 +26,15 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
-   * attempts early.
+   * Returns the local chain's time as Unix time in ms; defaults to this machine's time. Chain time prevents early deletion of
+   * attempts if this machine's clock is fast.
    */
   readonly localTimeMs?: () => number;
 }
 
 /** Maximum length of a stored reason, because a chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
-/** Number of rows per INSERT; SQLite and PostgreSQL both accept as many parameters as these rows have. */
+/** Number of rows per INSERT. Their parameter count is within the limits of SQLite and PostgreSQL. */
 const ROWS_PER_INSERT = 100;
 /** Number of attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;
@@ -57,7 +57,7 @@ export function createAttemptLog(
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows, because a process that often restarts may never reach {@link PRUNE_EVERY}.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started; they are written together, because separate writes would take too long. */
+  /** The batch of attempts whose write has not started. Batches are used because separate writes would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -125,7 +125,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds up the daily costs in code instead of SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
+/** Adds attempts to the daily costs, in code because SQL integers are too small. Only the leader writes, so no update is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(

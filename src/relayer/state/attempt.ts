@@ -81,7 +81,7 @@ export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
-/** Selects attempts by all given fields; an absent field selects all values. */
+/** Selects the attempts that match all given fields. An absent field matches every attempt. */
 export interface AttemptFilter {
   readonly queryId?: bigint;
   readonly connectionId?: string;
@@ -131,7 +131,7 @@ export interface AttemptLog extends AttemptSink {
   readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
 }
 
-/** Returns the UTC day of a wall-clock time in ms, as in {@link DailyCost}. */
+/** Converts a Unix time in ms to a UTC day as in {@link DailyCost}. */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
 }

@@ -9,13 +9,13 @@ import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
 export interface HistoryDeps {
   readonly journal: Pick<Journal, "knownBlock" | "recordBlock">;
-  /** Upper-case hex hash of a block; undefined if the endpoint does not have the block. */
+  /** Reads a block's hash in upper-case hex; undefined if the endpoint does not have the block. */
   readonly blockHash: (height: bigint, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /**
- * Returns true if a chain still has the newest block in the journal, and then stores the block at `latestHeight`. Reads at most
- * two block hashes.
+ * Checks whether a chain still has the journal's newest block and, if so, stores the block at `latestHeight`. Reads at most two
+ * block hashes.
  *
  * Returns false for a reset chain, which has a far lower height or a different block at the known height. Also returns true if the
  * block cannot be compared, because the endpoint lags or has pruned the block.
@@ -30,7 +30,7 @@ export async function hasKnownHistory(
   if (known !== undefined && latestHeight < known.height)
     return latestHeight + RESET_DISTANCE >= known.height;
   const isKnown = known !== undefined && known.hash !== "";
-  // Read both in parallel, because on startup the relayer sends nothing until both reads end.
+  // Read both hashes in parallel, because the relayer sends nothing at startup until both reads end.
   const [before, hash] = await Promise.all([
     isKnown ? blockHash(known.height, signal) : undefined,
     isKnown && known.height === latestHeight ? undefined : blockHash(latestHeight, signal),
@@ -79,8 +79,8 @@ const REMOTE_CHECK_MS = 60_000;
 
 /**
  * Creates a check of a connection's remote chain at its latest height. If the chain was reset, the check deletes the progress of
- * the connection's searches, since its heights now have different transactions. The check reads at most twice per minute, but
- * immediately if the height has dropped.
+ * the connection's searches, because blocks at the same heights now contain different transactions. The check runs at most once per
+ * minute, but immediately if the height has dropped.
  */
 export function createRemoteHistoryCheck(
   deps: RemoteHistoryDeps,

@@ -31,7 +31,7 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A block from which the relayer determines later whether the chain is still the same or has been reset. */
+/** A block that the relayer later compares with the chain to detect a reset. */
 interface KnownBlock {
   readonly height: bigint;
   /** Block hash in upper-case hex; empty if only the height is known. */
@@ -99,8 +99,8 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     recordSending: (tx: SendingTx): void => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
-      // Keep the first height if the transaction is sent again after a failure, because the search for the transaction starts
-      // there.
+      // Keep the first height if the transaction is sent again after a failure, because the search for the transaction starts at
+      // that height.
       if (rows.sending.has(key)) return;
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
@@ -190,7 +190,7 @@ function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
   for (const [hash, at] of handled) if (at <= height && !letters.has(hash)) handled.delete(hash);
 }
 
-/** One local chain's stored rows, in memory. */
+/** The in-memory copy of one local chain's stored rows. */
 interface JournalRows {
   readonly searchedTo: Map<bigint, bigint>;
   /** Remote heights of relayed transactions and dead letters, by query id and hash. */

@@ -15,21 +15,21 @@ export interface ResubmissionDeps {
 }
 
 export type ResubmissionOutcome =
-  /** the dead letter does not exist */
+  /** The dead letter does not exist. */
   | { readonly kind: "unknown" }
-  /** a local block included the transaction */
+  /** A local block included the transaction. */
   | { readonly kind: "included" }
-  /** the transaction failed and is a dead letter again */
+  /** The transaction failed and is a dead letter again. */
   | { readonly kind: "failed"; readonly reason: string }
-  /** the transaction was not included in time and is still a dead letter */
+  /** The transaction was not included in time and is still a dead letter. */
   | { readonly kind: "timeout" };
 
-/** Resubmits dead letters, at an operator's request or automatically if their reason may be gone. */
+/** Resubmits dead letters, at an operator's request or automatically if the reason may be temporary. */
 export type Resubmissions = ReturnType<typeof createResubmissions>;
 
 /**
- * Returns true if a dead letter's reason may go away, i.e. no endpoint had the data that the transaction needs. The reason does
- * not go away if the chain itself refused the transaction ("codespace/code: …") or the result is too large.
+ * Returns true if a dead letter's reason may be temporary, i.e. no endpoint had the transaction's data. The reason is permanent if
+ * the chain refused the transaction ("codespace/code: …") or the result is too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
@@ -40,7 +40,7 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is automatically sent again, which doubles with each attempt. */
+/** Pause before a dead letter is automatically sent again. The pause doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
 /** Maximum number of dead letters, over all queries, that are automatically sent again at the same time. */
 const MAX_AGAIN = 10;
@@ -66,7 +66,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
     // Start with the oldest dead letters, which are at the end of the list.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // If the limit excludes a dead letter, its pause stays the same, because only attempts lengthen the pause.
+      // A dead letter that exceeds the limit keeps its pause, because only attempts lengthen the pause.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
@@ -95,7 +95,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
           for (;;) {
             const now = current(queryId, hash);
             if (now === undefined) return { kind: "included" } as const;
-            // A different object means a failure, because each failure stores the dead letter again.
+            // A different object means that the transaction failed again, because each failure stores a new object.
             if (now !== letter) return { kind: "failed", reason: now.reason } as const;
             await clock.sleep(POLL_MS, inner);
           }

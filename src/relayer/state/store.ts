@@ -51,7 +51,7 @@ export interface RelayerStore {
   readonly session: SqlSession;
   /** A separate connection for the lease, so that no write delays a renewal; undefined for SQLite. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets the guard that decides whether this process may write. Until a guard is set, this process may write. */
+  /** Sets the guard that decides whether this process may write. Without a guard, this process may write. */
   readonly setGuard: (guard: WriteGuard) => void;
   /** Waits at most a few seconds for pending writes, calls `release`, and closes the store. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
@@ -67,8 +67,8 @@ interface WriteGuard {
 export interface StoreDeps {
   readonly clock: Clock;
   /**
-   * Local chain time as Unix time in ms; by default, this machine's time. Chain time keeps a fast clock on this machine from deleting
-   * rows early.
+   * Returns the local chain's time as Unix time in ms; defaults to this machine's time. Chain time prevents early deletion of rows
+   * if this machine's clock is fast.
    */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
@@ -83,8 +83,8 @@ const POSTGRES_DEADLINE_MS = 4_000;
 const CLOSE_MS = 5_000;
 
 /**
- * Opens one local chain's store and upgrades its schema. A directory stays locked until `close` or the end of the process. Throws
- * `RelayError` "state-in-use" or "state-unusable".
+ * Opens one local chain's store and upgrades its schema. A state directory stays locked until `close` is called or the process
+ * exits. Throws `RelayError` "state-in-use" or "state-unusable".
  */
 export async function openStore(
   place: StorePlace,
@@ -168,8 +168,8 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
   const { stateDir } = place;
   let lock: FolderLock | undefined;
   try {
-    // Lock the directory, because two relayers with the same state would both send every result. SQLite's own locks only last for
-    // a transaction.
+    // Lock the directory, because two relayers with the same state would both send every result. SQLite's own locks last only for
+    // one database transaction.
     lock = lockFolder(stateDir);
     const path = join(stateDir, STORE_FILE);
     createDatabaseFile(path);
@@ -250,8 +250,8 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
 }
 
 /**
- * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a store file of its version
- * in `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). For each schema version, `test/fixtures/state`
+ * must contain a store file. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In `tx_handled`,
@@ -298,8 +298,8 @@ CREATE TABLE lease (
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
   // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high × 10^12
-  // + low, so that SQL can add fees exactly. `cost_since`: the start of the cost sums. `paid_tx`: the newest transactions in the sums,
-  // so that no transaction is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
+  // + low, so that SQL can add fees exactly. `cost_since`: the start of the cost sums. `paid_tx`: the newest transactions in the
+  // sums, so that none is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
   `
 CREATE TABLE query_cost (
   chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,
@@ -316,7 +316,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // Add the local height at which the sums start, because a process may be killed before it writes its first payment.
+  // Add the sums' first local height, because a process may be killed before it writes its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

@@ -18,11 +18,11 @@ interface FailedTransaction {
 }
 
 /**
- * Applies a transaction's failure to its results. Refuses the result that caused the failure and immediately tries the other
- * results again.
+ * Applies a transaction's failure to its results. Refuses the result that caused the failure and immediately retries all other
+ * results.
  *
- * If the cause is unknown, the transaction is repeatedly split in half and tried again, until a single result is left, which is
- * refused. Among n results, this finds one bad result in log2(n) steps.
+ * If the cause is unknown, splits the transaction in half and retries both halves, until a single result fails and is refused. The
+ * bisection finds one bad result among n in log2(n) steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -53,7 +53,7 @@ export function applyFailure(
       return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
-        // Wait for the next block, when the node rechecks its mempool and counts the pending transactions' sequences again.
+        // Wait for the next block, after which the node rechecks its mempool and counts the pending transactions' sequences again.
         state.pace.simulatedFrom = state.deps.height.now() + 1n;
         state.deps.logger.debug("simulated again after the next block", { reason });
         return requeue(state, entries);
@@ -69,7 +69,7 @@ export function applyFailure(
     case "unknown":
       // A transaction that ran out of gas in a block needs more gas than the simulation reported.
       if (where === "block") raiseGas(state, entries);
-      // CheckTx does not run messages, so no single part of the transaction caused the rejection.
+      // CheckTx does not run messages, so no single message caused the rejection.
       if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
       return entries.length > 1
         ? halve(state, entries)
@@ -94,9 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent results
- * for the transaction's other queries. The submitter therefore rereads all the transaction's queries first, because each unnecessary result
- * would cost a transaction or a simulation.
+ * Drops a result that another relayer made unnecessary, without a failure of its query. The other relayer may also have sent
+ * results for the transaction's other queries. All the transaction's queries are therefore reread first, because each unnecessary
+ * result would cost a transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -113,7 +113,7 @@ function dropRedundant(
   );
 }
 
-/** Retries the other results, in halves if a result among them was isolated before, because many results may then be bad. */
+/** Retries the remaining results. Splits them in half if a result was isolated before, because many results may then be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -138,8 +138,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" unless the entry's
- * transaction failed because of another or an unknown result, or the chain rejected the query's last result.
+ * Returns an entry's group. Entries in different groups are sent in different transactions. The group is "" unless the entry's
+ * transaction failed for an unknown reason or because of another result, or the chain rejected the query's last result.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -163,7 +163,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
   requeue(state, others);
 }
 
-/** Resolves valid results as unsent, because the node currently accepts no transaction from the account. */
+/** Resolves valid results as unsent if the node currently accepts no transaction from the account. */
 function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   for (const entry of entries) {
     const { connectionId } = entry.result.query;
@@ -175,10 +175,10 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a rejection for lack of funds, until the relayer tries to send again. */
+/** Pause between a rejection for lack of funds and the next attempt to send. */
 const FUNDS_PAUSE_MS = 15_000;
 
-/** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */
+/** Pauses all sending and resolves the results as unsent, without a failure of their connections. */
 export function stop(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -197,7 +197,7 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
 
 /**
  * Reads the queries in `state.queries.unread` from the chain. Drops queued results that are not newer than the chain's results.
- * Rejects only on abort. If the read fails, simulations detect the results to drop.
+ * Rejects only on abort. After a failed read, simulations detect these results.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const {
@@ -237,23 +237,23 @@ export interface TxFailure {
   readonly log: string;
 }
 
-/** The part of a failed transaction that caused its error. */
+/** The cause of a failed transaction's error. */
 type ErrorAttribution =
-  /** the block has no capacity left: other transactions used it, or its limit is lower than assumed */
+  /** The block has no capacity left, because other transactions used it or its limit is lower than assumed. */
   | { readonly kind: "block-full" }
-  /** the transaction, or the request that contains it, exceeds a node's limit */
+  /** The transaction, or the request that contains it, exceeds a node's limit. */
   | { readonly kind: "too-large" }
-  /** the gas price has risen since the relayer read it */
+  /** The gas price has risen since the relayer read it. */
   | { readonly kind: "price" }
-  /** the account lacks funds */
+  /** The account lacks funds. */
   | { readonly kind: "funds" }
-  /** the signature or account sequence is wrong, so the node would reject any transaction from this account */
+  /** The signature or account sequence is wrong, so the node would reject any transaction from this account. */
   | { readonly kind: "account" }
   | { readonly kind: "result"; readonly entry: Entry }
-  /** the chain already has a result for this remote height or a newer one: another relayer was faster */
+  /** Another relayer was faster, so the chain already has a result for this remote height or a newer one. */
   | { readonly kind: "redundant"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate }
-  /** the error text does not say which message failed */
+  /** The error text does not say which message failed. */
   | { readonly kind: "unknown" };
 
 export function attributeError(failure: TxFailure, slots: readonly Slot[]): ErrorAttribution {
@@ -273,14 +273,13 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
   return slot ?? { kind: "unknown" };
 }
 
-/** Error texts from the ante handlers, whose errors do not depend on the transaction's messages. */
+/** Matches the ante handlers' error texts, which do not depend on the transaction's messages. */
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 
 /**
- * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The
- * module checks the height before the proofs. The error code alone is not sufficient, because an out-of-gas error also contains
- * that code in its text.
+ * Returns true if the error means that the chain already has a result for this remote height or a newer one. The module checks the
+ * height before the proofs. The error code alone is not sufficient, because an out-of-gas error's text also contains the code.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

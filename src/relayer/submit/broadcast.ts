@@ -30,8 +30,8 @@ import {
 import { GAS_OF_PAYOUT } from "./budgets.ts";
 
 /**
- * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the
- * account or the price cannot be read, and the signal's reason on abort.
+ * Broadcasts as many prepared transactions as fit in the block, if their queries have nothing in flight. Throws `ClientError` if
+ * the account or the price cannot be read, and the signal's reason on abort.
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
@@ -73,7 +73,7 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  // Measure from the start of the broadcast, because a node that never responds is also unreachable.
+  // Measure from the start of the broadcast, because a node that never responds is unreachable, too.
   state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
@@ -98,12 +98,12 @@ function depart(state: SubmitterState, entry: Entry): void {
   state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
 }
 
-/** Fraction by which the offer exceeds the fee market's price, in case the price rises unexpectedly. */
+/** Fraction by which the offer exceeds the predicted price, in case the price rises unexpectedly. */
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
  * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the rise that
- * is possible by the block after that. Without a fee market, the offer is the price read at this or the previous height, times the
+ * is possible by the block after that. Without a fee market, the offer is a price read at this or the previous height, times the
  * price multiplier.
  */
 async function currentPrice(
@@ -126,7 +126,7 @@ async function currentPrice(
   return gasPrice;
 }
 
-/** Returns the highest price that all of these results may pay: the ceiling or, for urgent results, their rule's price. */
+/** Returns the highest price that all of the results may pay: the ceiling or, for urgent results, the price of their rule. */
 function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
   const { cap } = state.options.gasPrice;
   const ceiling = minInt(state.market.ceiling() ?? cap, cap);
@@ -148,7 +148,7 @@ interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
   readonly draft: TxDraft;
 }
 
-/** Asks the gate to admit a transaction, if necessary without refused owners' results. Returns undefined if nothing may be sent. */
+/** Requests admission for a transaction, if necessary without the results of refused owners. Returns undefined if nothing may be sent. */
 async function admit(
   state: SubmitterState,
   {
@@ -201,8 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other transaction relies on its client updates. A transaction with isolated results
-  // also contains every client update that it needs, except for updates that a block already includes.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. A transaction with isolated
+  // results also contains every client update that it needs, except for updates that a block already includes.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -215,8 +215,8 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // Use at least the simulated gas, because the gas of the transaction's parts is only estimated. The transaction uses less only if a block
-  // already includes one of its client updates.
+  // Use at least the simulated gas, because the gas of the single messages is only estimated. The transaction uses less gas only if
+  // a block already includes one of its client updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
   return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
@@ -242,7 +242,7 @@ function gasByOwner(
   return gas;
 }
 
-/** Returns the part of the fee for the urgent results of each rule that has a budget, in proportion to expected gas. */
+/** Returns each budgeted rule's share of the fee, in proportion to the expected gas of the rule's urgent results. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();

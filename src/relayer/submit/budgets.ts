@@ -4,11 +4,11 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
-/** Limits the part of a block that all transactions in flight may use together. */
+/** Limits the share of a block that all transactions in flight may use together. */
 export type BlockBudget = ReturnType<typeof createBlockBudget>;
 
 export interface BlockBudgetOptions {
-  /** The relayer's share of a block, per mille; the rest is left to other senders. */
+  /** The relayer's share of a block, per mille. The rest is left to other senders. */
   readonly blockSharePermille: bigint;
   /** Ratio of a transaction's gas limit to its expected gas, per mille. */
   readonly gasAdjustmentPermille: bigint;
@@ -49,7 +49,7 @@ export function createBlockBudget(
   return {
     /** Returns the gas that transactions may use: the configured share, or less if the gas price requires it. */
     gas,
-    /** Returns the least gas for which another transaction is worthwhile: a tenth of the budget, or up to half of a small market budget. */
+    /** Returns the minimum gas of a worthwhile transaction: a tenth of the budget, or up to half of a small market budget. */
     leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
@@ -57,7 +57,7 @@ export function createBlockBudget(
     },
     /** Returns the gas by which the relayer's transactions in one block may exceed `gas`. */
     toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
-    /** Returns true if a budget that depends on the gas price, not only the configured share of a block, limits the relayer's gas. */
+    /** Returns true if a budget that depends on the gas price limits the relayer's gas in addition to the configured share of a block. */
     hasMarketBudget: (): boolean => market() !== undefined,
     /** Returns the gas that a result sent alone may use: the chain's limit, or less under a market budget. */
     singleGas: (): bigint => market()?.singleGas ?? chainGas(),
@@ -66,9 +66,9 @@ export function createBlockBudget(
     setLimits: (read: BlockLimits): void => {
       limits = read;
     },
-    /** Reduces the share by a quarter after a block had no capacity for a transaction. */
+    /** Reduces the share by a quarter. Call `shrink` after a block had no capacity for a transaction. */
     shrink: taken.shrink,
-    /** Restores 1/32 of the configured share for each transaction that a block includes. */
+    /** Restores 1/32 of the configured share. Call `grow` for each transaction that a block includes. */
     grow: taken.grow,
     status: () => ({
       gas: gas(),
@@ -88,11 +88,11 @@ const MAX_GAS = 30_000_000n;
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
- * Creates limits for one transaction, which start at `max`. The budget always allows one result per transaction. `shrink` halves the limits
- * after a transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
+ * Creates limits for one transaction, which start at `max`. The budget always allows one result per transaction. `shrink` halves
+ * the limits after a transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // A share of 1/1024 allows a single result; a smaller share would send just as little but would take longer to grow.
+  // A share of 1/1024 allows a single result. A smaller share would send just as little and take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -117,9 +117,9 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates a variable share of a limit that other senders also use. Since nodes do not report how much is free, the share is found by trial
- * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction costs its
- * fee, and grows slowly.
+ * Creates a variable share of a limit that other senders also use. Since nodes do not report the free capacity, the share is found
+ * by trial (additive increase, multiplicative decrease). The share starts at the whole limit, grows slowly, and shrinks quickly,
+ * because a failed transaction costs its fee.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
@@ -140,7 +140,7 @@ function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps)
 export interface GasItem {
   /** Identifies items that cost about the same: a query's id, or the connection id for a client update. */
   readonly key: GasKey;
-  /** The estimate to use until a transaction has shown the gas of items with this key. */
+  /** The initial estimate, used until a transaction has shown the gas of items with this key. */
   readonly guess: bigint;
 }
 
@@ -154,9 +154,10 @@ const SCALE = 1_000_000n;
 /**
  * Creates gas estimates that initially equal each item's `guess`.
  *
- * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items, in
- * proportion to their estimates. If some items are new, the new items take the entire difference. If all items are known, they share half
- * of the difference. Queries with different callbacks get different estimates once they share transactions with different queries.
+ * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
+ * in proportion to their estimates. If some items are new, the new items take the entire difference. If all items are known, they
+ * share half of the difference. Queries with different callbacks get different estimates once they share transactions with
+ * different queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();
@@ -203,7 +204,7 @@ const MARGIN_DECAY = 95n;
 
 /**
  * Creates a margin that adapts to the gas that transactions actually use, because the chain charges for the whole gas limit. The
- * margin starts at `most` and returns to it after a transaction has run out of gas.
+ * margin starts at `most` and returns to `most` after a transaction has run out of gas.
  */
 export function createGasMargin(mostPermille: bigint) {
   const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);
@@ -214,7 +215,7 @@ export function createGasMargin(mostPermille: bigint) {
       const margin = LEAST_MARGIN + margins[isWhole ? "whole" : "part"];
       return ((expected + GAS_OF_PAYOUT) * (SCALE + margin)) / SCALE + 1n;
     },
-    /** Records the gas that a transaction used; `used` is undefined if the transaction ran out of gas. */
+    /** Records the gas that a transaction used. `used` is undefined if the transaction ran out of gas. */
     learn: (expected: bigint, isWhole: boolean, used: bigint | undefined): void => {
       const kind = isWhole ? "whole" : "part";
       const excess = used === undefined ? most : (used * SCALE) / (expected + GAS_OF_PAYOUT) - SCALE;

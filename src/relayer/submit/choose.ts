@@ -17,8 +17,9 @@ import {
 import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transaction.ts";
 
 /**
- * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have been due
- * the longest are sent first. A transaction that does not fit in the block is split, and no later transaction overtakes its remainder.
+ * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions with the
+ * longest-due results are sent first. A transaction that does not fit in the block is split, and no later transaction overtakes its
+ * remainder.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -68,7 +69,10 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** Splits a prepared transaction into a part to broadcast now and a part to keep, and resolves or requeues all other results. */
+/**
+ * Splits a prepared transaction into a part to broadcast now (`go`) and a part to keep (`stay`). Resolves or requeues all other
+ * results.
+ */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -78,8 +82,8 @@ function decide(
   const all = [...ready, ...later];
   const left = cutTo(state, prepared, all);
   const stay = all.length > 0 ? left : undefined;
-  // If only a few results are ready, they wait for the other results, because each transaction has a fixed cost. Above the
-  // ceiling, the ready results are urgent and don't wait.
+  // A few ready results wait for the transaction's other results, because each transaction has a fixed cost. Above the ceiling, the
+  // ready results are urgent and don't wait.
   const isFew = ready.length < later.length && !isAboveCeiling(state);
   if (ready.length === 0 || isFew) return { go: undefined, stay };
   // Plan again, because one of the results has been isolated since the plan and must now be tried in a separate transaction.
@@ -92,7 +96,7 @@ function decide(
     (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
     (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
   const going = fits ? ready : firstThatFit(state, whole, block);
-  // A single result cannot be split, so let other transactions use the capacity that is too small for this one.
+  // A single result cannot be split, so let other transactions use the capacity that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
   // Plan the remaining TX results of these queries again, because prepared results would overtake the first part if it failed.
@@ -126,7 +130,7 @@ function firstThatFit(
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
   // Without a market budget, the whole transaction can be sent once the block is empty. With a market budget, the transaction must
-  // be split, because the budget may never be large enough for all of it.
+  // be split, because the budget may never be large enough for the whole transaction.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -145,8 +149,8 @@ function firstThatFit(
 }
 
 /**
- * Separates the results that are ready from the results to send later, in the same order. Drops results that have become
- * unnecessary or too old since the plan.
+ * Separates the ready results from the results to send later, and preserves their order. Drops results that have become unnecessary
+ * or too old since the plan.
  */
 function sortOut(
   state: SubmitterState,
@@ -173,7 +177,7 @@ export function dropOld(state: SubmitterState): void {
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** The time to send a result (now or later), or the outcome of a result that will not be sent. */
+/** States whether a result is sent now ("ready") or later, or the outcome of a result that is not sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides whether a prepared result is sent now, later, or not at all. */

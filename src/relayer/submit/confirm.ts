@@ -8,7 +8,7 @@ import { upperHex } from "../../platform/base/bytes.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { isPaid } from "../result/submit-gate.ts";
 
-/** Maximum number of included client updates to remember; a result only needs an update from the last few heights. */
+/** Maximum number of remembered client updates in blocks. A result needs only an update from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
 /** Asks the node which transactions in flight are final and resolves their results. Throws the same errors as `TxWindow.confirm`. */
@@ -17,7 +17,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // This transaction contains client updates from the upkeep (`ClientRefresh`), which no longer waits for its outcome.
+      // This transaction contains client updates from the upkeep (`ClientRefresh`), which no longer waits for the outcome.
       recordPayment(state, [], final);
       continue;
     }
@@ -30,7 +30,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   if (finals.length > 0) state.deps.height.wake();
 }
 
-/** Records the height up to which all of the relayer's transactions are known. */
+/** Records the height up to which all of the relayer's transactions in blocks are known. */
 export function recordComplete({ sent, market, deps }: SubmitterState): void {
   market.recordComplete(sent.reduce((least, { sentAt }) => minInt(least, sentAt), deps.height.now()));
 }
@@ -42,7 +42,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
   }
-  // If the loss is uncertain, a later block may still include the transaction, so its fee still counts toward the daily limit.
+  // After an uncertain loss, a later block may still include the transaction, so its fee still counts toward the daily limit.
   else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
@@ -65,7 +65,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // No result caused this failure: the consensus state that the transaction relied on does not exist.
+  // No result caused this failure, because the consensus state that the transaction relied on does not exist.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
@@ -134,8 +134,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares are computed together, so that they
- * add up to the cost even if the estimates change later.
+ * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares are computed together, so
+ * that they add up to the cost even if the estimates change later.
  */
 function sharesOf(
   state: SubmitterState,
@@ -152,7 +152,7 @@ function sharesOf(
   };
 }
 
-/** Returns, for each connection, the number of its results in a transaction and their share of all results. */
+/** Returns the number of each connection's results in a transaction, and their share of all results. */
 function byConnection({ slots }: SentTransaction): readonly {
   readonly connection_id: string;
   readonly count: number;

@@ -3,17 +3,17 @@ import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/prov
 
 /** A result's stage. Each result is in exactly one stage and is resolved once. */
 export type Stage =
-  /** the relayer is reading and proving the result */
+  /** The relayer is reading and proving the result. */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
-  /** the result is waiting for a transaction */
+  /** The result is waiting for a transaction. */
   | { readonly kind: "queued" }
-  /** the result is in a transaction that is being simulated or is waiting for its broadcast */
+  /** The result is in a transaction that is being simulated or is waiting for its broadcast. */
   | { readonly kind: "planned" }
-  /** the result's transaction is being broadcast; a block may already include it */
+  /** The result's transaction is being broadcast, and a block may already include it. */
   | ({ readonly kind: "broadcasting" } & Departure)
-  /** a node has accepted the result's transaction */
+  /** A node has accepted the result's transaction. */
   | ({ readonly kind: "in-flight" } & Departure)
-  /** the result has its outcome, which is undefined if the result was not proven */
+  /** The result has its outcome, which is undefined if the result was not proven. */
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
@@ -28,11 +28,11 @@ type PipelineEvent =
   | { readonly kind: "plan" }
   | ({ readonly kind: "broadcast" } & Departure)
   | { readonly kind: "accept" }
-  /** the result's transaction was not broadcast, failed or was lost, and the result is tried again */
+  /** The result's transaction was not broadcast, failed or was lost, and the result is retried. */
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
-/** Returns a result's stage after an event. Throws if the event is impossible in the current stage, which would be a bug. */
+/** Returns a result's stage after an event. Throws if the event is impossible in the present stage, which would be a bug. */
 function nextStage(stage: Stage, event: PipelineEvent): Stage {
   switch (event.kind) {
     case "prove":
@@ -122,7 +122,7 @@ export function createPipeline() {
   };
   /** Puts an entry into a stage in all indices. */
   const enter = (entry: ExpectedEntry | Entry, stage: Stage, isFirst = false): void => {
-    // This is the only place that writes a stage.
+    // No other code writes a stage.
     (entry as { stage: Stage }).stage = stage;
     const place = placeOf(stage);
     if (place === undefined) {
@@ -136,7 +136,7 @@ export function createPipeline() {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry. If this gives a KV query two queued results, returns the older one, which the caller must resolve. */
+  /** Queues an entry. If a KV query then has two queued results, returns the older result, which the caller must resolve. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -164,8 +164,8 @@ export function createPipeline() {
       }
     },
     /**
-     * Queues a proven result behind its query's other results. `id` is the id of the expected result. Returns the new entry and,
-     * if two results of a KV query would be queued, the older entry, which must be resolved.
+     * Queues a proven result behind its query's other results. `id` is the id of the expected result. Returns the new entry and, if
+     * a KV query would have two queued results, the older entry, which must be resolved.
      */
     queue: (
       result: ProvenResult,

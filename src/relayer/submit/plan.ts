@@ -11,7 +11,7 @@ export interface BatchLimits {
 
 export interface PlanOptions {
   readonly limits: BatchLimits;
-  /** Maximum total gas and bytes of all planned transactions. */
+  /** Maximum gas and bytes of all planned transactions together. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries in different groups are sent in different transactions. */
@@ -24,8 +24,7 @@ export interface PlanOptions {
  * - A result that is still being read takes up capacity but is not put into a transaction. Without this reserved capacity, a faster
  *   connection's results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
- * - All planned results of a TX query are in one transaction. The query's other results follow once that transaction is
- *   included.
+ * - All planned results of a TX query are in one transaction. The query's other results follow once the transaction is included.
  * - An entry that alone exceeds a limit gets its own transaction.
  */
 export function planTransactions(
@@ -111,8 +110,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits entries, in order, into transactions of about equal size. The transactions are broadcast over several connections at the
- * same time, so a small last transaction would arrive first, and the node would refuse its sequence.
+ * Splits entries, in order, into transactions of about equal size. The transactions are broadcast concurrently, so a small last
+ * transaction would arrive first, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));

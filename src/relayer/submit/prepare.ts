@@ -38,7 +38,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   // Wake the workers, which may now prove these queries' next results.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Add all transactions together, so that the first is not broadcast a round trip before the others.
+  // Add all transactions together, so that the first transaction is not broadcast a round trip before the others.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -51,7 +51,7 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
-  // Wait for the next block instead of planning a small transaction, which would have the same fixed cost as a large one.
+  // Wait for the next block instead of planning a small transaction, because every transaction has the same fixed cost.
   const isFull = prepared.length > 0 && (capacity.gas < block.leastGas() || capacity.bytes <= 0);
   if (isFull || waitForMore(state, ready)) return [];
   const options = {
@@ -60,8 +60,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First plan the results that fit in the next block alongside the transactions in flight. In a single plan for both blocks, the
-  // next block would not always contain the results that are needed most.
+  // First plan the results that fit in the next block alongside the transactions in flight. In a single plan for two blocks, the
+  // next block would not always contain the most needed results.
   const now = capacity.gas - gasInFlight(state);
   const first =
     now < block.leastGas()
@@ -75,11 +75,11 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that rank lower and no longer fit in the
- * block are not counted, so that the `ready` results are planned too; the broadcast takes the longest-due results first.
+ * Returns the gas and bytes of the prepared results that are sent before `ready`. Omits prepared results that rank lower and no
+ * longer fit in the block, so that the `ready` results are planned, too. The broadcast takes the longest-due results first.
  *
- * If all prepared results were counted, a fast connection's prepared results would be sent before results that have been due longer but
- * were proven a moment later.
+ * Otherwise, a fast connection's prepared results would be sent before results that have been due longer but were proven a moment
+ * later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -94,7 +94,7 @@ function stillAhead(
     ),
   );
   return {
-    // Skip a transaction without any such results, because its fixed gas is not needed either.
+    // Skip a transaction without remaining results, because its fixed gas is not needed either.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
@@ -122,7 +122,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** Returns the queued results that may be planned, in order of their queries' need. */
+/** Returns the queued results that may be planned, sorted by their queries' {@link byNeed} order. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>
@@ -130,7 +130,7 @@ function readyEntries(state: SubmitterState): readonly Entry[] {
   );
 }
 
-/** Returns results whose read began in this block or the previous one, but only for queries that have no ready result. */
+/** Returns results whose read began in this or the previous block. Omits queries that have a ready result. */
 function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[]): readonly ExpectedEntry[] {
   const now = deps.height.now();
   const ids = new Set(ready.map(({ result }) => result.query.id));
@@ -144,12 +144,12 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 
 /**
  * Returns true if planning should wait for more results: planned and in-flight results nearly fill a block, and far more results
- * are still being read or are waiting behind another result. Planning the few ready results now would not send them earlier, but
- * would delay the other results by two round trips, for a simulation and a broadcast.
+ * are still being read or queued behind another result. Planning the few ready results now would not send them earlier, but would
+ * delay the other results by a simulation and a broadcast.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
-  // Don't wait above the ceiling: the ready results are urgent, and other results are not sent.
+  // Don't wait above the ceiling, because the ready results are urgent and other results are not sent.
   if (isAboveCeiling(state)) return false;
   const inFlight = pipeline
     .sent()
@@ -163,7 +163,7 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 
 /**
  * Returns true if a result may be planned. Above the price ceiling, only urgent results may be planned. A KV query may have one
- * planned result, even while the previous one is in flight. A TX result must not overtake earlier results.
+ * planned result, even while its previous result is in flight. A TX result must not overtake earlier results.
  */
 function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   const { pipeline } = state;
@@ -176,8 +176,9 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If the simulation fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their messages, and
- * thus no pending client update. Every simulation therefore starts with all client updates, including updates that the broadcast omits.
+ * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
+ * messages, and thus no pending client update. Every simulation therefore starts with all client updates, including updates that
+ * the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,
@@ -220,8 +221,8 @@ function toPrepared(
 }
 
 /**
- * Splits off the first entries that fit in a transaction with this gas, at least one. Returns the entries that fit, followed by the
- * remaining entries.
+ * Splits entries after the last entry that fits in a transaction with gas `limit`, but at least after the first entry. Returns the
+ * entries that fit, and the remaining entries.
  */
 function fit(
   state: SubmitterState,

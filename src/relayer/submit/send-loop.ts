@@ -49,7 +49,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
   }
 }
 
-/** Broadcasts prepared transactions and confirms broadcast ones until the signal aborts. Never rejects. */
+/** Broadcasts prepared transactions, and confirms transactions in flight, until the signal aborts. Never rejects. */
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = {
@@ -64,7 +64,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
   let lastError: string | undefined;
   const runSteps = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Read the versions before the step, so that a block that arrives during the step starts the next one immediately.
+      // Read the versions before the step, so that a block that arrives during the step immediately starts the next step.
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
@@ -177,9 +177,9 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
 }
 
 /**
- * Forgets everything from before a reset of the local chain. Drops all results, because their queries' ids may belong to other
- * queries now, and their client updates may rely on consensus states that no longer exist. Transactions in flight remain until they
- * are final, because a block may still include them.
+ * Clears the state from before a reset of the local chain. Drops all results, because their query ids may now belong to other
+ * queries, and their client updates may rely on consensus states that no longer exist. Transactions in flight remain until they are
+ * final, because a block may still include them.
  */
 function forgetChain(state: SubmitterState): void {
   for (const entry of [...unsent(state), ...state.pipeline.sent()])
@@ -190,9 +190,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/**
- * Reads the fee market after each new block and, before anything is sent, at startup once the block limits have been read.
- */
+/** Reads the fee market after each new block. At startup, also reads it once the block limits are known, before anything is sent. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -214,7 +212,7 @@ const MAX_MARKET_READS = 3;
 
 /**
  * Reads the fee market after a block, or only the price if the chain has no fee market. Until the read ends, this height's budget
- * and price are predictions, so the caller waits only if they cannot be predicted.
+ * and price are predictions. Waits for the read only if no prediction is possible.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -240,7 +238,8 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // Until several reads have failed, the market's state is computed from the last known state; the next block triggers a new read.
+    // Until several reads have failed, the market's state is computed from the last known state. The next block triggers a new
+    // read.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;
@@ -277,8 +276,8 @@ function backlogOf(state: SubmitterState): Backlog {
     const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
     // A transaction that was sent before the newest block is probably in that block but has not been looked up yet. A transaction
-    // that was sent after the newest block will use part of the next block, so its results are still due; otherwise, a second
-    // plan would find less than the first.
+    // that was sent after the newest block will use part of the next block, so its results are still due. Otherwise, a second plan
+    // would find fewer due results than the first plan.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
@@ -292,23 +291,23 @@ function backlogOf(state: SubmitterState): Backlog {
   return { gas, oldGas, demandGas: BigInt(Math.ceil(demand)) };
 }
 
-/** A height and the time at which it was first seen. */
+/** A height and the time at which this process first saw the height. */
 type SeenBlock = NonNullable<SubmitterState["pace"]["firstBlock"]>;
 
-/** Returns the mean block time since `first`, ms; undefined while there have been too few blocks. */
+/** Returns the mean block time since `first`, ms; undefined for fewer than two blocks. */
 function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   const blocks = Number(now.height - first.height);
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/** Reads the gas price before a broadcast. Doesn't wait for the read if the previous height's price is still good enough. */
+/** Reads the gas price before a broadcast. Doesn't wait for the read if the price from the previous height is recent enough. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);
     state.pace.price = { height, gasPrice };
     state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
-  // Ignore errors here: if they persist, the read at the next height fails too, and the known price is then too old.
+  // Ignore errors, because a persistent error also fails the read at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
   else await read();
 }
@@ -334,17 +333,17 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   }
 }
 
-/** Forgets what was learned about queries that have been removed. */
+/** Deletes the gas estimates, groups and turns of removed queries. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
-  // Keys that are strings belong to client updates, whose gas estimates are still needed.
+  // String keys belong to client updates, whose gas estimates are still needed.
   gas.keepOnly((key) => typeof key === "string" || !isGone(key));
   for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
   order.forget(isGone);
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
-/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. Later cycles read the values again. */
+/** Resolves all results that have not been broadcast as unsent after a send error. Later cycles read the values again. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
     resolve(state, entry, { kind: "unsent", reason: errorText(error), error });

@@ -3,13 +3,16 @@ import { ascending } from "../../platform/base/order.ts";
 
 /** The facts that determine when a query is served. */
 export interface Need {
-  /** Name of the query's group: queries of the same type and period take turns. */
+  /** Name of the query's group. Queries of the same type and update period form a group and take turns. */
   readonly group: string;
-  /** Number of turns that the query has had, by which its group's queries are sorted; the fewest turns come first. */
+  /** Number of turns that the query has had, at most {@link MAX_CATCH_UP} behind its group. Queries with the fewest turns come first. */
   readonly turn: number;
-  /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind also take turns. */
+  /** Like `turn`, but without the limit {@link MAX_CATCH_UP}, so that queries that are further behind also take turns. */
   readonly had: number;
-  /** The query's place within each turn, lowest first: its first due height, which never changes, so no query is skipped. */
+  /**
+   * The query's position within each turn, lowest first. The position is the query's first due height, which never changes, so no
+   * query is skipped.
+   */
   readonly place: bigint;
   /** Local height at which the query's next result is due. */
   readonly dueAt: bigint;
@@ -17,13 +20,13 @@ export interface Need {
 }
 
 /**
- * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest is served
- * first.
+ * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest is
+ * served first.
  *
- * Queries with equal update periods are served in turn. All queries answered in one block become due at the same height, and a tie-break by
- * id would starve the highest ids. Each query gets a result before any query gets another, starting with the query that was due first. A
- * turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never sent does not end a
- * turn.
+ * Queries with equal update periods are served in turn. All queries answered in one block become due at the same height, and a
+ * tie-break by id would starve the highest ids. Each query gets a result before any query gets a second result, starting with the
+ * query that was due first. A query's turn ends once a result is included, or once a read shows that no result is needed. A result
+ * that was read but never sent does not end the turn.
  */
 export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
@@ -39,7 +42,7 @@ type Position = Pick<Need, "had" | "place">;
 export function createServiceOrder() {
   const positions = new Map<bigint, Position>();
   const latest = new Map<string, number>();
-  /** A new query joins the current turn when it is first seen. */
+  /** Returns a query's position. A new query joins its group's current turn. */
   const positionOf = (query: RegisteredQuery, group: string): Position => {
     let position = positions.get(query.id);
     if (position === undefined) {
@@ -52,8 +55,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the {@link Need} of a query's result. `before` describes the query's results that are sent before this one. The first of
-     * those earlier results is assumed to be sent at local height `sentAt` and included in the next block.
+     * Returns the {@link Need} of a query's result. `before` describes the query's earlier results that are not included yet. The
+     * first of these results is assumed to be sent at local height `sentAt` and included in the next block.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
@@ -74,7 +77,7 @@ export function createServiceOrder() {
       positions.set(query.id, { had: turn + 1, place: position.place });
       latest.set(group, Math.max(turn + 1, latest.get(group) ?? 0));
     },
-    /** Forgets a failed query's turns, so that it does not catch up after its backoff. */
+    /** Deletes a failed query's turns, so that the query does not catch up after its backoff. */
     recordFailed: (queryId: bigint): void => void positions.delete(queryId),
     forget: (isGone: (queryId: bigint) => boolean): void => {
       for (const id of positions.keys()) if (isGone(id)) positions.delete(id);
@@ -87,7 +90,7 @@ function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: Registe
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
-/** Caches group names by period, because they are looked up for each queued result whenever a result is selected. */
+/** Caches group names by period, because every selection of results looks up the group of each queued result. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
 /** Maximum number of update periods whose group names are cached. Few periods are in use, but contracts can choose any period. */
@@ -103,9 +106,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
   return name;
 }
 
-/**
- * Sorts by need: within a group by turn, and between groups by how long the next query has been due. Takes O(n log n) time for few groups.
- */
+/** Sorts by need: within a group by turn, and between groups by the due height of the next query. O(n log n) for few groups. */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();
   for (const item of items) {
@@ -127,7 +128,7 @@ function byTurn({ need: a }: Waiting<unknown>, { need: b }: Waiting<unknown>): n
   return a.turn - b.turn || a.had - b.had || ascending(a.place, b.place) || ascending(a.id, b.id);
 }
 
-/** Merges the sorted groups by repeatedly taking the first item that has been due the longest. */
+/** Merges the sorted groups by repeatedly taking the longest-due first item. */
 function merge<T>(groups: readonly (readonly Waiting<T>[])[]): readonly T[] {
   const [only] = groups;
   if (only === undefined || groups.length === 1) return only?.map(({ item }) => item) ?? [];

@@ -91,11 +91,11 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** Sets and groups of queries that need special treatment, even if they have no result in the pipeline. */
+/** The ids of queries that need special treatment, even if they have no result in the pipeline. */
 interface QueryMarks {
   /**
-   * Group of each query whose transaction failed because of another or an unknown result, by query id; each group is tried
-   * separately.
+   * Groups of queries whose transaction failed for an unknown reason or because of another result, by query id. Each group is tried
+   * in a separate transaction.
    */
   readonly isolated: Map<bigint, string>;
   /** TX queries with an unsent result, whose later results from the same search must not be sent either. */
@@ -104,14 +104,14 @@ interface QueryMarks {
   readonly unread: Set<bigint>;
 }
 
-/** Determines when transactions may be sent, and records how long sending takes. */
+/** State that determines when transactions may be sent, and the durations of sending. */
 interface Pace {
   marketReads: number;
   /** True if the fee market has been unreadable for so long that its state is unknown. */
   isMarketLost: boolean;
   /** The first block that the submitter saw. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
-  /** The price that was last read, and the local height at that time. */
+  /** The last price read, and the local height at the time of the read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Durations of the last simulations and the last broadcasts, ms. */
   simulateMs: number;
@@ -126,11 +126,11 @@ interface Pace {
   stoppedUntilMs: number;
   /** Reason why no transaction is sent; undefined if sending is not stopped. */
   stopped: string | undefined;
-  /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once a node has been reached. */
+  /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined if the last request reached a node. */
   muteSinceMs: number | undefined;
 }
 
-/** Creates the state of a submitter that has no results and no transactions yet. */
+/** Creates the state of a submitter without results or transactions. */
 export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
   const { market } = deps;
   const state: SubmitterState = {
@@ -167,7 +167,7 @@ export function createSubmitterState(options: SubmitterOptions, deps: SubmitterD
   return state;
 }
 
-/** Returns the fee market's budget, or the gas that urgent results need in addition to the gas in flight, whichever is more. */
+/** Returns the fee market's budget, raised if urgent results and the gas in flight need more. */
 function budgetOf(state: SubmitterState): MarketBudget | undefined {
   const budget = state.market.budget();
   if (budget === undefined || !state.deps.urgency.hasRules) return budget;
@@ -183,12 +183,12 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule that makes a query's next unsent result urgent; undefined if no rule does. */
+/** Returns the rule that makes a query's next unsent result urgent; undefined if the result is not urgent. */
 export function urgentRule(state: SubmitterState, query: RegisteredQuery): UrgencyRule | undefined {
   return urgentRules(state)(query);
 }
 
-/** Returns a variant of {@link urgentRule} for many queries, which reads the price only once; valid until the next `await`. */
+/** Returns a variant of {@link urgentRule} for many queries, which reads the price only once. It is valid until the next `await`. */
 export function urgentRules({
   deps,
   market,
@@ -204,9 +204,9 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the {@link Need} of a result that is not broadcast yet and follows this many unsent results of the same query. */
+/** Returns the {@link Need} of an unsent result that follows `waiting` other unsent results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // A result contains its query as of the time of the read, but the query may have been answered since.
+  // `query` is from the time of the result's read, and the query may have been answered since then.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);
@@ -235,7 +235,7 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Records whether a request reached a node, i.e. whether the node accepted or evaluated the request. */
+/** Records whether a request reached a node, i.e. whether a node accepted or evaluated the request. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }

@@ -24,15 +24,15 @@ import { gasOf } from "./transaction.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Sends the proven results from all connections to the local chain and tracks them until a block includes them. */
+/** Sends the proven results of all connections to the local chain, and tracks each result until its outcome is known. */
 export interface Submitter extends ResultSubmitter {
   /** Returns the gas per result that the submitter has learned for a query; undefined if nothing has been learned yet. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
-  /** Forgets that earlier broadcasts reached no node. Call `beginTerm` when this process starts to send. */
+  /** Resets the time for which no broadcast has reached a node. Call `beginTerm` when this process starts to send. */
   readonly beginTerm: () => void;
   /** Returns the submitter's status, in O(n) time for n results in the pipeline. */
   readonly status: () => SubmitterStatus;
-  /** Sends results until the signal aborts, then resolves; never rejects. */
+  /** Sends results until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function submitterOf(state: SubmitterState): Submitter {
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // Give up failed results and queue the others in the same step, so that failed results never appear to be still expected.
+  // Give up failed results and queue proven results in the same step, so that no failed result appears to be still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
@@ -96,16 +96,16 @@ function add(state: SubmitterState, result: ProvenResult, id: number | undefined
 
 interface Capacity {
   readonly gas: bigint;
-  /** Gas that will be sent before results that are read now become due. */
+  /** Gas that will be sent before newly read results become due. */
   readonly leaving: bigint;
   /** Gas that is still free in the connection's share of a block. */
   readonly ownPart: bigint;
 }
 
 /**
- * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next; a look-ahead of 2
- * adds another block. The capacity is 0 while most of the connection's share of that block is taken, because the connection would otherwise
- * read small groups of queries one after another, and each group would cost a cycle's round trips.
+ * Returns the gas for which a connection may read results: the gas of the block after the block in flight or sent next. A
+ * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of the block is taken. Otherwise, the
+ * connection would read many small groups of queries, each of which costs a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -120,10 +120,10 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   const free = block.gas() - maxInt(waitingGas - leaving, 0n);
   const isStopped =
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
-  // If everything in the queue can be sent, no result has to wait for a later block, so skip the sort.
+  // If the whole queue can be sent, no result has to wait for a later block, so skip the sort.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
   // Stop reading once three quarters of the share are taken. With a lower limit, a cycle would start only in every second block
-  // although blocks are full, because a cycle takes a block to read, prove and simulate.
+  // although blocks are full, because a cycle takes about a block.
   const gas = isStopped || later * 4n > 3n * part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }
@@ -147,7 +147,7 @@ function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): 
   return isFull ? 1n : 0n;
 }
 
-/** Returns the gas of a connection's results that must wait if results are sent in order of need and only `leaving` gas is available. */
+/** Returns the gas of a connection's results that must wait if results are sent by need and only `leaving` gas is available. */
 function gasBehind(
   state: SubmitterState,
   waiting: readonly { readonly result: ExpectedResult }[],
@@ -236,7 +236,7 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
 function statusOf(state: SubmitterState) {
   const { sent, block, pipeline, pace, deps } = state;
   return {
-    /** Transactions that were broadcast but are not final, in order of their sequence. */
+    /** Transactions that were broadcast but are not final, in ascending order of their sequences. */
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       /** The transaction's hash in upper-case hex, as block explorers show it. */
       hash: upperHex(tx.hash),
@@ -252,7 +252,7 @@ function statusOf(state: SubmitterState) {
     budget: block.status(),
     /** Reason why no transaction is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** Time since broadcasts and simulations stopped reaching a node, ms; 0 if the last request reached a node. */
+    /** Time for which no broadcast or simulation has reached a node, ms; 0 if the last request reached a node. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }

@@ -20,7 +20,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas of the whole transaction, including client updates. */
   readonly simulated: bigint;
-  /** True if the transaction contains all the simulated entries; otherwise, its gas is an estimate. */
+  /** True if the transaction contains all simulated entries. Otherwise, the transaction's gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface SentTransaction {
   readonly isWhole: boolean;
   /** Keys of the client updates in earlier transactions that this transaction relies on. */
   readonly reliesOn: ReadonlySet<string>;
-  /** True if one of the results is isolated, i.e. may make the transaction fail. */
+  /** True if one of the results is isolated and may make the transaction fail. */
   readonly isIsolated: boolean;
-  /** Tells the gate that the transaction costs nothing, so that its fee no longer counts toward the spending limits. */
+  /** Tells the gate that the transaction cost nothing, so that its fee no longer counts toward the spending limits. */
   readonly release: () => void;
 }
 
@@ -63,7 +63,7 @@ export function toMessages(slots: readonly Slot[], typeUrl: string): readonly Wi
   );
 }
 
-/** Returns the transaction reduced to these entries, with its gas adjusted. */
+/** Returns a transaction reduced to the given entries, with adjusted gas. */
 export function cutTo(state: Gas, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);
@@ -104,7 +104,7 @@ export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
   return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
 }
 
-/** Total size of the entries' messages, in bytes. */
+/** Returns the total size of the entries' messages, in bytes. */
 export function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, { result }) => sum + result.message.length, 0);
 }

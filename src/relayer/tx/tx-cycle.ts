@@ -30,7 +30,7 @@ const MAX_SIZE_FAILURES = 5;
 export interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** Monotonic time since which every endpoint has lacked the block's data, in ms, by query id and remote height. */
+  /** Monotonic time in ms since which no endpoint has had a block's data, by query id and remote height. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
@@ -41,7 +41,7 @@ interface TxCycle extends TxWorker {
 
 /**
  * Finds and proves the transactions of one connection's due TX queries, a few queries in parallel. Passes the transactions to the
- * submitter without waiting for a block to include them. A query's error is stored in its state. Throws `RelayError` and
+ * submitter and does not wait for their inclusion. Stores each query's error in the query's state. Throws `RelayError` and
  * `ClientError` for connection errors.
  */
 export async function runTxCycle(
@@ -56,7 +56,7 @@ export async function runTxCycle(
   const prover = createTxProver({ remote: worker.remote, trust, intermediate, revision }, signal);
   const cycle = { ...own, view, prover };
   const errors: unknown[] = [];
-  // Throw an error only after all started queries have ended, so that this cycle does not overlap with the next one.
+  // Wait for all started queries before throwing an error, because two cycles must not overlap.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
     await answerTxQuery(cycle, state, signal).catch((error: unknown) => errors.push(error));
@@ -73,14 +73,14 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   const started = startAttempt(worker.clock);
   const filter = parseTxFilter(transactionsFilter);
   if (!filter.ok) return recordUnproven(worker, state, { code: "bad-filter", reason: filter.error }, started);
-  // Search only up to H−1, because the next header contains the proof of delivery.
+  // The search ends at the proven height H−1, because the header at height H proves the delivery of its transactions.
   const done = deps.journal.searchedTo(id);
   const planned = planSearch(done, view.stateAt.height, deps.queries.tx_lookback_blocks);
   if (planned === undefined) {
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
-  // Store the start, so that a first search does not start at a later block after a crash.
+  // Store the start height first. Otherwise, after a crash, the first search would start at a later block.
   if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
@@ -92,9 +92,9 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 }
 
 /**
- * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} blocks; undefined if there is no new block. A
- * search starts after `done`, the height up to which all blocks have been searched. The first search (`done` is undefined) and
- * the search of a reset chain (`done` is far above its tip) start `lookback` blocks before `tip`.
+ * Returns the next search's block range, which has at most {@link MAX_BLOCKS_PER_SEARCH} blocks, or undefined if there is no new
+ * block. A search starts after `done`, the height up to which all blocks have been searched. The first search (`done` is undefined)
+ * and the search after a chain reset (`done` is far above `tip`) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -105,7 +105,7 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/** Reads, proves and sends dead letters again. Each transaction is either included or becomes a dead letter with a new reason. */
+/** Finds, proves and sends the transactions of dead letters again. A repeated failure becomes a dead letter with a new reason. */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,
@@ -130,7 +130,7 @@ async function sendAgain(
     if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
     if (block?.ok === true) proven.push(...block.proven);
   }
-  // Clear the request now, because the next cycle may start before these transactions are broadcast.
+  // Clear the query's resubmission request now, because the next cycle may start before these transactions are broadcast.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
   relayRange(cycle, state, { proven, upTo: undefined, error: undefined, started });
 }
@@ -144,8 +144,8 @@ type SearchOutcome =
   | { readonly ok: false; readonly error: QueryFailure };
 
 /**
- * Searches one query's blocks and proves the transactions. An error belongs to the query, not to the connection, because a node
- * may reject one search but serve all other searches.
+ * Searches a block range for one query's transactions and proves them. Attributes a read error to the query instead of the
+ * connection, because a node may reject one search but serve all other searches.
  */
 async function searchAndProve(
   cycle: TxCycle,
@@ -184,7 +184,7 @@ async function proveBlocks(
     return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  // Stop at the first block that failed, because later transactions must not overtake the transactions in the failed block.
+  // Stop at the first failed block, because its transactions must be delivered before later transactions.
   for (const [index, block] of blocks.entries()) {
     if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
     proven.push(...block.proven);
@@ -237,7 +237,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
   const { class: answer, lack } = readAnswer(error);
   if (error instanceof ClientError && answer === "final") return true;
-  // The results exceed the size limits of this relayer and of every endpoint, so another attempt would also fail.
+  // The results exceed the response size limits of this relayer and all endpoints, so another attempt would also fail.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
   const { deps, worker, lacking } = cycle;
   const { id } = state.query;
@@ -257,11 +257,11 @@ function readFailed(error: unknown): QueryFailure {
 interface SplitRange {
   /** Blocks that every endpoint has pruned; undefined if there are none. */
   readonly pruned: BlockRange | undefined;
-  /** The remaining blocks; undefined if there are none. */
+  /** Blocks that at least one endpoint still has; undefined if there are none. */
   readonly left: BlockRange | undefined;
 }
 
-/** Splits a range at `earliest`, the lowest height that an endpoint has. */
+/** Splits a range at `earliest`, the lowest height that any endpoint has. */
 export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   const { from, to } = range;
   if (earliest <= from) return { pruned: undefined, left: range };
@@ -269,7 +269,7 @@ export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   return { pruned: { from, to: earliest - 1n }, left: { from: earliest, to } };
 }
 
-/** Every node retains at least this many blocks, so a search this close to the tip is not checked for pruned blocks. */
+/** Number of recent blocks that every node retains. A search that covers only these blocks skips the check for pruned blocks. */
 const NEVER_PRUNED = 20n;
 
 interface PruningWorker {
@@ -280,8 +280,8 @@ interface PruningWorker {
 }
 
 /**
- * Returns the part of a planned range that the endpoints still have; undefined if all of it is pruned. If `tx_skip_pruned` is
- * false, returns the query's failure instead of skipping pruned blocks.
+ * Returns the part of a planned range that has not been pruned, or undefined if every endpoint has pruned the whole range. If
+ * `tx_skip_pruned` is false, returns the query's failure instead of skipping pruned blocks.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

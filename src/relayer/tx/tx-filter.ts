@@ -10,7 +10,7 @@ export interface TxCondition {
   readonly value: string | bigint;
 }
 
-/** Maximum length of a query, in characters, because CometBFT refuses longer queries. */
+/** Maximum length of a search query, in characters. CometBFT rejects longer queries. */
 const MAX_QUERY_LENGTH = 512;
 
 const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
@@ -23,7 +23,8 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
 
 /**
  * Parses a TX query's JSON filter (`docs/spec/chain-extension-modules.md`, "Transaction filter"). Operators may be in upper or
- * lower case, and values are strings or integers. The text `null` means an empty filter. The returned error names the invalid condition.
+ * lower case, and values are strings or integers. The JSON text `null` is an empty filter. The returned error names the invalid
+ * condition.
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
@@ -48,7 +49,7 @@ function parseList(text: string): readonly unknown[] | undefined {
 
 function toCondition(item: unknown): TxCondition | undefined {
   if (!isRecord(item)) return undefined;
-  // Go's encoding/json matches field names in any case, and the last of several equal names applies.
+  // Go's encoding/json ignores the case of field names and uses the last of several equal names.
   const fields = new Map(Object.entries(item).map(([name, value]) => [name.toLowerCase(), value]));
   const [field, op, value] = [fields.get("field"), fields.get("op"), fields.get("value")];
   const operator = typeof op === "string" ? OPERATORS.get(op.toLowerCase()) : undefined;
@@ -60,8 +61,8 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. Omits conditions that the query
- * language cannot express. The search may therefore find too many transactions, so filter the results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. Omits conditions that CometBFT's
+ * query language cannot express. The search may therefore find too many transactions, so filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -81,7 +82,7 @@ export function isWholeText(conditions: readonly TxCondition[], range: BlockRang
 }
 
 function conditionText({ field, op, value }: TxCondition): string | undefined {
-  // An event tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
+  // An event tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound might replace the range.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
   // CometBFT's query language can order only numbers. A node rejects the entire query if a string follows "<" or ">".
@@ -90,10 +91,10 @@ function conditionText({ field, op, value }: TxCondition): string | undefined {
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
 }
 
-/** A transaction to compare with a filter. */
+/** A transaction in the format that {@link matches} compares with a filter. */
 export interface FilteredTx {
   readonly height: bigint;
-  /** Upper-case hex, as in the tag `tx.hash`. */
+  /** SHA-256 in upper-case hex, as in the event tag `tx.hash`. */
   readonly hash: string;
   readonly events: readonly TextEvent[];
 }
@@ -101,8 +102,8 @@ export interface FilteredTx {
 /**
  * Returns true if each condition matches at least one attribute of at least one event.
  *
- * Some nodes require that a single event matches all conditions. This function is less strict, so it never drops a transaction that
- * a node finds for the complete filter.
+ * Some nodes require that a single event matches all conditions. This function is less strict and accepts every transaction that a
+ * node finds for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
@@ -121,7 +122,7 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
 function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Use the number at the start of "100untrn", as some indexers do. Other indexers accept only a bare number.
+  // Parse "100untrn" as 100, as some indexers do. Other indexers accept only a bare number.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }

@@ -13,12 +13,15 @@ import { RelayError } from "../chain/relay-error.ts";
 import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import { badBlock, type FoundTx } from "./tx-prover.ts";
 
-/** Maximum number of blocks in one search; the next cycle continues where the search ended. */
+/** Maximum number of blocks in one search. The next cycle continues where the search ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Maximum number of pages for a single block that exceeds the limits of a search; an endpoint that returns more is broken. */
+/**
+ * Maximum number of pages in one search, even if a single block exceeds the other limits. An endpoint that returns more pages is
+ * broken.
+ */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
@@ -31,17 +34,17 @@ export interface TxSearch {
 interface FoundTxs {
   /** Matching transactions, ordered by height and then by index in the block. */
   readonly found: readonly FoundTx[];
-  /** All heights in the range up to this height have been searched completely. */
+  /** Height up to which the search of the range is complete. */
   readonly upTo: bigint;
 }
 
 /**
- * Finds the transactions in the range that match the filter, succeeded and have not been handled yet. Throws `RelayError`
+ * Finds the successful transactions in a block range that match the filter and have not been handled yet. Throws `RelayError`
  * "too-many-pages".
  *
  * Contracts receive transactions in chain order, and the journal stores progress as a single height, so a search must cover
- * complete blocks in ascending order. A search that exceeds its limits therefore ends before the last block that it read, unless
- * this block is the only one, which is then read to its end.
+ * complete blocks in ascending order. A search that reaches its limits therefore drops the last block, which may be incomplete. If
+ * the search has read only one block, it continues to the block's end.
  */
 export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
@@ -55,7 +58,7 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
       if (isWanted(search, tx)) found.push(endpoint === undefined ? tx : { ...tx, endpoint });
     if (page * PAGE_SIZE >= response.totalCount || response.txs.length === 0)
       return { found: inChainOrder(found), upTo: range.to };
-    // The next page may continue this page's last block, so only lower heights are complete.
+    // The last block on this page may continue on the next page, so only lower heights are complete.
     const upTo = BigInt(response.txs.at(-1)?.height ?? 0) - 1n;
     // Also limit the number of pages, because a filter may match many failed transactions.
     const isEnough = found.length >= MAX_TXS_PER_SEARCH || page >= MAX_PAGES_PER_SEARCH;
@@ -69,14 +72,14 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
   );
 }
 
-/** Sorts by height, as a node does, and within a block by index. */
+/** Sorts transactions by height and then by index in the block. */
 function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
   return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
 /**
- * Returns the reason why a page is invalid; undefined if it is valid. If the node searched for the entire filter but found a
- * transaction that {@link matches} rejects, the node's events are in an unknown format.
+ * Returns why a page of search results is invalid, or undefined if the page is valid. If the search covered the entire filter but
+ * {@link matches} rejects a transaction in the page, the node's events have an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;
@@ -97,7 +100,7 @@ function viewOf({ height, hash, result }: SearchPage["txs"][number]): Parameters
 }
 
 function isWanted(search: TxSearch, tx: SearchPage["txs"][number]): tx is FoundTx {
-  // Failed transactions also have events that match filters, but the local chain only accepts successful transactions.
+  // The events of failed transactions may also match a filter, but the local chain accepts only successful transactions.
   if (tx.proof === undefined || tx.result.code !== 0) return false;
   return (
     isInRange(tx, search.range) && matches(search.conditions, viewOf(tx)) && !search.isHandled(toHex(tx.hash))
@@ -113,7 +116,7 @@ interface TxFinderDeps {
 /** Finds transactions on one remote chain, using a transaction index if possible. */
 type TxFinder = ReturnType<typeof createTxFinder>;
 
-/** Time after which an unusable index is tried again. */
+/** Time after which the finder tries an unusable index again. */
 const INDEX_RETRY_MS = 600_000;
 
 type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
@@ -149,8 +152,8 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   };
   return {
     /**
-     * Like `findTxs`, but scans blocks while the index is unusable. Logs once when the index becomes unusable, and once when it is
-     * usable again.
+     * Like `findTxs`, but scans blocks while the index is unusable. Logs once when the index becomes unusable, and once when the
+     * index is usable again.
      */
     find: async (search: TxSearch, signal: AbortSignal): Promise<FoundTxs> => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
@@ -161,7 +164,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
           findTxs(searcher, search, signal),
           requireCounted(search, signal),
         ]);
-        // The search may have used the incomplete index, so repeat it. The other endpoints are now tried first.
+        // The first search may have used an incomplete index, so repeat the search. The client now tries the other endpoints first.
         const found = isOfWhole ? first : await findTxs(searcher, search, signal);
         noteIndex(undefined);
         return found;
@@ -170,7 +173,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
         const { class: answer, lack } = readAnswer(error);
         const isUnusable =
           lack === "index" || (error instanceof RelayError && error.facts.code === "index-incomplete");
-        // The node's parser rejects the query text.
+        // A final client error means that the node's parser rejected the query text.
         const isText = answer === "final" && error instanceof ClientError;
         if (!isUnusable && !isText) throw error;
         if (isUnusable) noteIndex(error);
@@ -182,22 +185,23 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   };
 }
 
-/** Extends the range by one block: once a node has stored that block, it has indexed the block before it. */
+/** Extends a range by one block, because a node that has stored block h + 1 has indexed block h. */
 function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
 
 type TxCounts = Map<bigint, number>;
 
-/** Maximum number of blocks in a response to `blockchain`. */
+/** Maximum number of blocks in a response of the RPC method `blockchain`. */
 const BLOCKS_PER_COUNT = 20n;
 const COUNTS_AT_ONCE = 10;
-/** Number of remembered heights, enough for two searches of maximum length. */
+/** Maximum number of heights with a remembered count, enough for two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
 /**
- * Counts the transactions in a range of blocks; 0 if no endpoint can, e.g. behind a gateway without the method `blockchain`. Rejects
- * if the endpoints cannot respond now, because a search without this count would not notice gaps in the index.
+ * Counts the transactions in a block range. Returns 0 if no endpoint can count, e.g. behind a gateway without the RPC method
+ * `blockchain`. Rejects if the endpoints are temporarily unavailable, because a search without the count would not notice gaps in
+ * the index.
  */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
@@ -229,9 +233,9 @@ async function countTxs(
 }
 
 /**
- * Checks that the index contains as many transactions as the blocks, because an index may lack transactions, e.g. from the last
- * block before a crash. Returns true if the index of every queried endpoint is complete. Throws `RelayError` "index-incomplete"
- * if every index lacks transactions.
+ * Checks that the transaction index contains as many transactions as the blocks. An index may lack transactions, e.g. from the last
+ * block before a crash. Returns true if the index of every queried endpoint is complete. Throws `RelayError` "index-incomplete" if
+ * every index lacks transactions.
  */
 async function requireWholeIndex(
   chain: SearchedChain,
@@ -265,7 +269,7 @@ async function requireWholeIndex(
 
 const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns this chain's finder, which remembers across cycles whether the nodes have an index. */
+/** Returns the chain's finder, which remembers across cycles whether the nodes have a transaction index. */
 export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
   finders.set(chain.comet, finder);
@@ -284,9 +288,9 @@ type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
 
 /**
- * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results.
- * Computes the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers
- * of transactions, by height. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
+ * Finds the same transactions as `findTxs` without the node's transaction index, by reading the events in every block's results.
+ * Computes the inclusion proofs from the blocks; the caller verifies the proofs against the header. `counts` maps heights to known
+ * transaction counts. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,
@@ -296,7 +300,7 @@ export async function scanTxs(
 ): Promise<FoundTxs> {
   const { from, to } = search.range;
   const last = minInt(from + MAX_BLOCKS_PER_SCAN - 1n, to);
-  // Without the counts, the scan reads every block.
+  // If counting fails, the scan reads every block.
   await countTxs(chain, { from, to: last }, counts, signal).catch(() => signal.throwIfAborted());
   const found: FoundTx[] = [];
   for (let height = from; height <= last; height += BLOCKS_AT_ONCE) {
@@ -322,15 +326,15 @@ async function scanBlock(
 ): Promise<readonly FoundTx[]> {
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
-  // The hash is not known yet, so conditions on it are checked below.
+  // The transaction hash is not known yet, so conditions on `tx.hash` are checked below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // Use the block's number of transactions, which the header proves, instead of an endpoint's count.
+  // Store the block's transaction count, which the header proves, instead of an endpoint's count.
   counts.set(at, block.txs.length);
-  // Stop here, because the search would never return to a transaction whose result is missing.
+  // Fail here, because the search would never return to a transaction whose result is missing.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

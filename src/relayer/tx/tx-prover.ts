@@ -27,7 +27,7 @@ interface HeaderPair {
 /** The data needed to prove the delivery of one block's transactions. */
 interface ProvingBlock {
   readonly own: LightBlockBytes;
-  /** The next block, whose header contains the hash of the results. */
+  /** The next block, whose header contains the hash of `results`. */
   readonly next: LightBlockBytes;
   /** Results of the transactions in `own`, in the block's order. */
   readonly results: readonly FoundTx["result"][];
@@ -36,7 +36,7 @@ interface ProvingBlock {
 /**
  * Returns the delivery proof of each transaction in a block, by index, against the next header's `last_results_hash`. A leaf
  * contains only code, data, gas wanted and gas used, as in CometBFT. Throws `RelayError` "bad-block" if the results do not match
- * that hash.
+ * the hash.
  */
 function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
   const leaves = results.map((result) =>
@@ -124,8 +124,8 @@ interface ProvenTxResult {
 }
 
 /**
- * Builds TX query results and verifies their proofs. A prover reads each header and each block's results only once, so create one prover
- * per cycle.
+ * Builds TX query results and verifies their proofs. Create one prover per cycle, because a prover reads each header and each
+ * block's results only once.
  */
 export type TxProver = ReturnType<typeof createTxProver>;
 
@@ -151,7 +151,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
   const wrong = new Set<string>();
-  /** Runs a check on a response, and distrusts the endpoint that sent it if the check fails. */
+  /** Runs a check on a response, and distrusts the sending endpoint if the check fails. */
   const attributed = <T>(endpoint: string | undefined, check: () => T): T => {
     try {
       return check();

@@ -45,7 +45,7 @@ export interface ProvenRange {
 /** A range of proven transactions, and the time at which its search started. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
-/** Initial estimate of a TX result's gas, enough for two headers with few signatures and for two proofs. */
+/** Initial gas estimate for a TX result, which covers two proofs and two headers with few signatures. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
 /** The transactions of one search that were passed to the submitter. */
@@ -55,13 +55,13 @@ interface Relaying extends Relay {
   /** Number of offered results whose outcome is not known yet. */
   pending: number;
   included: number;
-  /** True if every transaction with an outcome so far was included or became a dead letter. */
+  /** True while every known outcome is an inclusion or a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;
 }
 
-/** The parts of a worker that are used to relay transactions. */
+/** The members of a worker that are needed to relay transactions. */
 type RelayingWorker = Pick<
   ConnectionWorker,
   | "connectionId"
@@ -82,7 +82,8 @@ interface Relay {
 
 /**
  * Passes one search's transactions to the submitter in order and returns immediately. Once all transactions have an outcome, stores
- * the search's progress and marks the query as searched. While the query has queued or in-flight results, no other search starts.
+ * the search's progress and marks the query as searched. No other search for the query starts while its results are queued or in
+ * flight.
  */
 export function relayRange({ worker, deps }: Relay, state: QueryState, range: RelayedRange): void {
   const { batch } = worker.settings;
@@ -133,14 +134,14 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
   } else if (outcome.kind !== "refused" || !rejectForGood(relaying, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
-    // Later transactions must not overtake this one. `withdraw` reports the later transactions' outcomes before it returns.
+    // Withdraw later transactions, which must not overtake this transaction. `withdraw` reports their outcomes before it returns.
     worker.submitter.withdraw(ids.queryId);
   }
   relaying.pending -= 1;
   if (relaying.pending === 0) finishRange(relaying);
 }
 
-/** Called once all results in the range have an outcome. */
+/** Stores a range's progress once all of its results have an outcome. */
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // If any transaction must be sent again, the next search covers this range again and skips transactions that the journal lists
@@ -180,7 +181,7 @@ function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at
   return { queryId: query.id, hash, remoteHeight: at.height };
 }
 
-/** Records a transaction that is sent again only if its dead letter is resubmitted. */
+/** Records a dead letter: a failed transaction that is not sent again unless it is resubmitted. */
 export function addDeadLetter(
   worker: Pick<ConnectionWorker, "connectionId" | "clock" | "metrics" | "logger">,
   deps: Pick<TxDeps, "journal">,

@@ -12,10 +12,10 @@ type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pic
 
 export type HeadWatch = ReturnType<typeof createHeadWatch>;
 
-/** Maximum number of remembered heights: over five hours of one-second blocks. */
+/** Maximum number of remembered heights, enough for five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** A chain that reports a lower height for at least this long was reset; before that, an endpoint probably lags. */
+/** A chain that reports a lower height for at least this long was reset. Until then, an endpoint probably lags. */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
@@ -33,7 +33,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
-    // The first block's age is known only from its header. Later blocks are timed by this process's clock, which may differ from
+    // Only the first block's age comes from its header. Later blocks are timed with this process's clock, which may differ from
     // chain time.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
     newAtMs = nowMs - ageMs;
@@ -42,7 +42,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
 
-  /** Records a node's newest block and the time of this read. A `latestTimeNs` of 0 means that the block's time is unknown. */
+  /** Records a node's newest block and the time of the read. A `latestTimeNs` of 0 means that the block's time is unknown. */
   const record = (block: SeenBlock): void => {
     const nowMs = clock.monotonicMs();
     [readAtMs, triedAtMs, error] = [nowMs, nowMs, undefined];
@@ -61,7 +61,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   return {
     record,
-    /** Forgets all blocks after a reset of the chain, so that the next recorded block is the first. */
+    /** Removes all blocks after a chain reset, so that the next recorded block is the first. */
     reset: (): void => {
       marks.clear();
       [height, blockTimeMs, lowerSinceMs, timed] = [undefined, undefined, undefined, undefined];
@@ -79,22 +79,21 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
         blockTimeMs,
         /**
          * Chain time, as Unix time in ms: the newest known block time, plus the time since that block was seen. The chain uses its
-         * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. While no block
-         * time is known, the value is this machine's time. The value is rounded, because the store takes integers and the monotonic
-         * clock has fractions.
+         * own time, e.g. to decide whether a light client has expired, and this machine's clock may be wrong. Without a known block
+         * time, the value is this machine's time. The value is rounded, because the store takes integers.
          */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         /** Time without a new block; undefined before the first status. */
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
         /** Mean time between the newest blocks; undefined before the third block. */
         blockMs: marks.blockMs(),
-        /** Time since the last successful read, or since the start. */
+        /** Time since the last successful read or, before the first, since startup. */
         sinceReadMs: nowMs - readAtMs,
-        /** Time since the last read ended, whether it succeeded or not, or since the start. */
+        /** Time since the last read ended, successful or not, or since startup before the first read. */
         sinceTryMs: nowMs - triedAtMs,
         /** True if the node reports that it is catching up. */
         catchingUp,
-        /** Error of the last read; undefined if it succeeded. */
+        /** Error of the last read; undefined if the read succeeded. */
         error,
       };
     },
@@ -118,8 +117,8 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
       /** True once the query list has been read. */
       isLoaded,
       /**
-       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time since the first
-       * failure, and `reason` is the last error.
+       * Set if a read has failed since the last successful read, so that the list may lack changes. `sinceMs` is the time since the
+       * first failure, and `reason` is the last error.
        */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
@@ -137,7 +136,10 @@ export interface HeightMark {
 /** Number of blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 
-/** Creates an empty list of the times at which a chain's newest heights were first seen. Drops the oldest marks beyond `capacity`. */
+/**
+ * Creates an empty list of marks, i.e. the times at which a chain's newest heights were first seen. Drops the oldest marks beyond
+ * `capacity`.
+ */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {
@@ -159,19 +161,18 @@ export function createHeightMarks(capacity: number) {
       if (marks.length > capacity) marks = marks.slice(Math.ceil(capacity / 2));
     },
     /**
-     * Returns the first mark at or above this height; undefined if the chain has not reached it. For a height below all marks,
-     * returns the oldest mark, because the chain passed that height before this process started. O(log n).
+     * Returns the first mark at or above this height; undefined if the chain has not reached the height. For a height below all
+     * marks, returns the oldest mark, because the chain passed that height before this process started. O(log n).
      */
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // Skip the first mark, whose time comes from the block's header and is earlier than the time at which this process saw the
-      // block.
+      // Skip the first mark, whose time comes from the block's header and not from this process's clock.
       const [, second] = marks;
       const newest = marks.at(-1);
       if (second === undefined || newest === undefined || newest === second) return undefined;
       const first = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height));
-      // After a larger gap, only the newest mark is in range, so measure from the mark before it.
+      // After a large gap, only the newest mark is in range, so measure from the preceding mark.
       const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },

@@ -20,7 +20,7 @@ export interface ConnectionWatch extends WatchedConnection {
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches apart from its queries. Cycles and the poller write these states, and the API reads them. */
+/** The watched state of chains, light clients and the account. Cycles and the poller write this state, and the API reads it. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -60,17 +60,17 @@ interface Account {
 export interface AccountView extends Account {
   /** The account's balance; undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Reason why the node refuses transactions for lack of funds; undefined if it does not, or once coins arrive. */
+  /** Reason why the node refuses transactions for lack of funds; undefined if transactions are accepted or coins have arrived. */
   readonly unpaid: string | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error of the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if the read succeeded. */
   readonly error: string | undefined;
 }
 
 /** Reads the account's balance and determines whether it is sufficient. */
 interface AccountWatch extends FundsWatch {
-  /** Reads the balance; rejects only on abort. */
+  /** Reads the balance. Rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
   readonly view: () => AccountView;
 }
@@ -111,7 +111,7 @@ export function createAccountWatch(
   };
 }
 
-/** Returns true if the balance has grown. While nothing is due, only a grown balance shows that the account may be able to pay again. */
+/** Returns true if the balance has increased. While nothing is due, only an increase shows that the account may be able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
@@ -129,7 +129,7 @@ export interface ClientView {
   readonly reading: ClientReading | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
-  /** Error of the last read; undefined if it succeeded. */
+  /** Error of the last read; undefined if the read succeeded. */
   readonly error: string | undefined;
 }
 
@@ -148,7 +148,7 @@ export function createClientWatch(
   let view: Omit<ClientView, "sinceReadMs"> = { reading: undefined, error: undefined };
   let readAtMs = clock.monotonicMs();
   return {
-    /** Reads the light client; rejects only on abort. */
+    /** Reads the light client. Rejects only on abort. */
     read: async (signal: AbortSignal): Promise<void> => {
       try {
         view = { reading: await readClient(local, connectionId, signal), error: undefined };
@@ -172,7 +172,7 @@ async function readClient(
     local.clientState(clientId, signal),
     local.clientStatus(clientId, signal),
   ]);
-  // As in ibc-go, a client expires when its latest consensus state does.
+  // As in ibc-go, a client expires when its latest consensus state expires.
   const { timeNs } = await local.consensusState(clientId, state.latestHeight, signal);
   return {
     ...state,
@@ -186,7 +186,7 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** Wraps a client so that each `status` call is also recorded for the relayer's health. */
+/** Wraps a chain client so that `head` records each `status` call. */
 export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
   return {
     ...client,
@@ -218,14 +218,14 @@ interface WatchPollerDeps {
 
 /** Time after which the poller reads a remote chain that no cycle has read. */
 const HEAD_MS = 5_000;
-/** Interval between reads of all of a chain's endpoints, which compare their heights. */
+/** Interval between reads of all endpoints of a chain, which serve to compare the endpoints' heights. */
 const COMPARE_MS = 5_000;
 const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads the data that no cycle reads, so that the relayer's state is known even if nothing is due: remote
- * chains without due queries, the endpoints of chains that have several, light clients, and the balance. Never fails.
+ * Creates a service that reads the data that cycles don't read: remote chains without due queries, multiple endpoints of a chain,
+ * light clients, and the balance. The relayer's state is thus known even if nothing is due. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
