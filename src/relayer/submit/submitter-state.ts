@@ -204,7 +204,7 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the {@link Need} of an unsent result that follows `waiting` other unsent results of its query. */
+/** Returns the {@link Need} of an unsent result, given the number of its query's unsent results that precede it. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // `query` is from the time of the result's read, and the query may have been answered since then.
   const current = deps.registry.state(query.id);
