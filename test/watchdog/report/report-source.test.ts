@@ -9,6 +9,7 @@ import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-stat
 import { alertState, buildValidator, SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 import { writeSampleStore } from "../../support/report/sample-store.ts";
+import { pendingAlert } from "../../../src/watchdog/report/validator-data.ts";
 
 const HOUR = 3_600_000;
 const [DATA = expect.unreachable("no validator")] = sampleValidators(1, 2, SCENE_MS);
@@ -112,4 +113,10 @@ it("the last poll's reason, and why an alert does not notify now, are of one tha
   const over = episodeOf({ ...past, resolvedAtMs: SCENE_MS - 1 });
   expect(over).toMatchObject({ reason: "because" });
   for (const name of ["reasonNow", "quietNow"]) expect(over).not.toHaveProperty(name);
+});
+
+it("a pending alert is read with all that a report says of it, and without `inhibits` from an older watchdog", () => {
+  const alert = { alert: "a", title: "A", severity: "critical", sinceMs: 1, reason: "r" };
+  expect(pendingAlert.parse({ ...alert, inhibits: ["b"] })).toEqual({ ...alert, inhibits: ["b"] });
+  expect(pendingAlert.parse(alert)).toEqual({ ...alert, inhibits: [] });
 });
