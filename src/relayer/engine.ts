@@ -317,7 +317,7 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // This loop visits all queries several times per block, and few of them are due, so the cheap checks come first.
+  // This loop visits all queries several times per block, but only a few queries are due, so the cheap checks come first.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;

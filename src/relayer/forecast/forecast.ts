@@ -55,7 +55,7 @@ interface MeasuredQuery {
 /** Measurements over one period, from which the forecast extrapolates. */
 export interface Regime {
   readonly name: "hours" | "days" | "month";
-  /** How long the relayer ran during the period, ms. */
+  /** Time for which the relayer ran during the period, ms. */
   readonly runningMs: number;
   /** Time from the start of the period until now, ms. */
   readonly lengthMs: number;
@@ -258,8 +258,8 @@ function widthOf(hours: SpendingInput["hours"]): number {
 }
 
 /**
- * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. Each includes the fees already paid
- * (`spent`).
+ * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. All three include the fees already
+ * paid (`spent`).
  */
 function feeRange(
   gas: readonly Dec18[],

@@ -106,7 +106,6 @@ export function lateText(
   return { figure: decimalText(lateBlocks, separator), text };
 }
 
-/** Describes a remedy's effect and its cost per day. */
 export function remedyText(remedy: Remedy, style: ForecastStyle): string {
   const { denom, separator } = style;
   const cost = `${formatCount(remedy.costPerDay, separator)} ${denom}`;

@@ -110,7 +110,7 @@ interface ConnectionFacts {
   readonly chainId: string;
   readonly remote: HeadView;
   readonly client: ClientView;
-  /** Error of the last cycle; undefined if it succeeded. */
+  /** Error of the last cycle; undefined if the cycle succeeded. */
   readonly error: string | undefined;
 }
 
@@ -121,7 +121,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Returns true if a chain has had no block for longer than `no_block_after`, by default ten block times within 15 to 60 s. */
+/** Returns true if a chain has had no block for longer than `no_block_after`. The default is ten block times, clamped to 15–60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -160,7 +160,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Check the query list first, because the relayer reads nothing else before the next read of the list.
+  // Check the query list first, because the relayer reads nothing else until it has read the list again.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,

@@ -13,7 +13,7 @@ import {
 
 const PRUNED = "relaywatch_relayer_tx_pruned_blocks_total";
 
-/** Alerts about late, failing or lost results. */
+/** Alerts about late, failing or lost results, and about the daily fee limit. */
 export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-queries-overdue",

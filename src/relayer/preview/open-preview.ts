@@ -16,7 +16,7 @@ import { openSigner } from "../config/signer-config.ts";
 import { createLocalQueries } from "../chain/local-queries.ts";
 import { isServed, type RegisteredQuery } from "../chain/registered-query.ts";
 
-/** Access to a relayer's chains, for commands that send nothing. */
+/** A relayer's chain clients and account, for commands that send nothing. */
 export type Preview = Awaited<ReturnType<typeof openPreview>>;
 
 export interface PreviewConnection {

@@ -30,7 +30,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   return {
     /**
      * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep
-     * their backoff. Rejects with `ClientError` "height-unavailable" if no node has reached that height.
+     * their backoff. Rejects with `ClientError` "height-unavailable" if no node has reached `atLeast`.
      */
     reload: async (atLeast: bigint, signal: AbortSignal): Promise<void> => {
       const lists = await Promise.all(

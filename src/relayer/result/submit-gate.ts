@@ -5,7 +5,7 @@ export interface AdmissionRequest {
   readonly gas: bigint;
   /** The transaction's fee, in the fee denom's base unit. */
   readonly fee: bigint;
-  /** `gas` divided among the query owners; a client update's gas is divided among the owners whose results follow the update. */
+  /** `gas` divided among the query owners. A client update's gas is divided among the owners whose results follow the update. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
   /** The share of `fee` that pays for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;

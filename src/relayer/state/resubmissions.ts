@@ -17,7 +17,6 @@ export interface ResubmissionDeps {
 export type ResubmissionOutcome =
   /** The dead letter does not exist. */
   | { readonly kind: "unknown" }
-  /** A local block included the transaction. */
   | { readonly kind: "included" }
   /** The transaction failed and is a dead letter again. */
   | { readonly kind: "failed"; readonly reason: string }
@@ -105,7 +104,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns the query's dead letters that must be sent again and removes their requests; called by the TX worker. */
+    /** Returns the query's dead letters that must be sent again, and removes their requests. Called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

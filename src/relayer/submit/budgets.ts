@@ -138,7 +138,7 @@ function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps)
 
 /** A result or a client update whose gas is estimated from past transactions. */
 export interface GasItem {
-  /** Identifies items that cost about the same: a query's id, or the connection id for a client update. */
+  /** The key of items that cost about the same: the query id of a result, or the connection id of a client update. */
   readonly key: GasKey;
   /** The initial estimate, used until a transaction has shown the gas of items with this key. */
   readonly guess: bigint;

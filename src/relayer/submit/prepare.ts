@@ -122,7 +122,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** Returns the queued results that may be planned, sorted by their queries' {@link byNeed} order. */
+/** Returns the queued results that may be planned, sorted by need. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>

@@ -149,7 +149,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   dropOld(state);
   // Plan the budget again if a block has arrived or transactions have become final since the last plan.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
-  // Send nothing new until the account is free.
+  // Send nothing new until the upkeep has used the account.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;
   await broadcastPrepared(state, signal);
@@ -251,7 +251,6 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   }
 }
 
-/** Plans the relayer's gas budget for the next block. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));

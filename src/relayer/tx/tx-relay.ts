@@ -42,7 +42,7 @@ export interface ProvenRange {
   readonly error: QueryFailure | undefined;
 }
 
-/** A range of proven transactions, and the time at which its search started. */
+/** A range of proven transactions, with the start time of the search that found them. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
 /** Initial gas estimate for a TX result, which covers two proofs and two headers with few signatures. */

@@ -28,7 +28,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
   let readAtMs = clock.monotonicMs();
   let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
-  /** The newest block with a known time, and when it was seen. */
+  /** The newest block with a known time, and the time at which it was seen. */
   let timed: { readonly blockMs: number; readonly seenMs: number } | undefined;
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
@@ -125,7 +125,7 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
   };
 }
 
-/** A height on a chain, and when this process first saw it. */
+/** A height on a chain, and the time at which this process first saw the height. */
 export interface HeightMark {
   readonly height: bigint;
   readonly atMs: number;
