@@ -47,9 +47,9 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the relayer's loops. One loop follows the local chain. Each connection has two workers, one for KV and one for TX
- * queries, so that a slow remote chain delays only its own connection and a slow search does not delay KV values. The submitter
- * sends all results from one account.
+ * Creates the relayer's loops. One loop follows the local chain. Each connection has a worker for KV queries and a worker for TX
+ * queries. A slow remote chain thus delays only its own connection, and a slow search does not delay KV values. The submitter sends
+ * all results from one account.
  */
 export function createEngine(deps: EngineDeps) {
   const errors = new Map<string, string | undefined>();

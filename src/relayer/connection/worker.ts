@@ -202,7 +202,7 @@ export function createSubmissionHealth() {
 
 /**
  * Computes how many blocks early a worker reads results. A read at the due height gives the newest value. However, if a cycle and a
- * broadcast take longer than a block, a query that is due in every block would get a result only in every second block.
+ * broadcast take longer than a block, a query due in every block would get only every second result.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 

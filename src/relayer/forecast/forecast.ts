@@ -231,8 +231,8 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
 }
 
 /**
- * Returns a function that returns a query's gas per result: its owner's measured mean or, if that is unknown, the mean over all
- * owners or the expected gas.
+ * Returns a function that estimates a query's gas per result. The function prefers the owner's measured mean to the mean over all
+ * owners, and this mean to the expected gas.
  */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(

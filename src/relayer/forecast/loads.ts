@@ -148,8 +148,8 @@ interface MarketViewDeps {
 }
 
 /**
- * Creates a function that returns the fee market with a forecast for the served KV queries, or undefined before the first reading
- * or without a fee market.
+ * Creates a function that returns the fee market with a forecast for the served KV queries. The function returns undefined before
+ * the first reading and without a fee market.
  */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Cache the forecast, because several readers request the status of the same block.

@@ -21,8 +21,8 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if results are late because sending every result on time would need more gas than the market can sustain at its
- * current price (the state "demand-above-market").
+ * Returns true in the state "demand-above-market": results are late because sending all of them on time needs more gas than the
+ * market can sustain.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;

@@ -80,9 +80,9 @@ export function latenessOf(state: QueryState, present: Present) {
     /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
-     * True if a result has been possible for more than `limit` blocks, or if the query is more than `limit` blocks late while the
-     * remote chain has halted or its block time is unknown. A query with one of the `OWN_FAILURES` is not overdue, because a
-     * contract must not be able to make `/readyz` fail.
+     * True if a result has been possible for more than `limit` blocks. Also true if the query is more than `limit` blocks late
+     * while the remote chain has halted or its block time is unknown. A query with one of the `OWN_FAILURES` is not overdue,
+     * because a contract must not be able to make `/readyz` fail.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -172,8 +172,8 @@ const REFUSALS = 3;
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that no endpoint
- * stores, or a choice between a lagging and a distrusted endpoint. Returns undefined if an endpoint is usable.
+ * Explains why none of a chain's endpoints is usable although their status is readable; undefined if an endpoint is usable. Reasons
+ * are a missing method, repeated failures, or a choice between a lagging and a distrusted endpoint.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);

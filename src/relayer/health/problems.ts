@@ -114,7 +114,7 @@ interface ConnectionFacts {
   readonly error: string | undefined;
 }
 
-/** The configured limits. For defaults that depend on a chain's block time, see {@link hasNoNewBlock} and `latenessOf`. */
+/** The configured health limits. For defaults that depend on a chain's block time, see {@link hasNoNewBlock} and `latenessOf`. */
 export type HealthLimits = RelayerConfig["health"] & Pick<RelayerConfig["queries"], "min_kv_update_period">;
 
 const NO_BLOCKS = 10;
@@ -293,9 +293,9 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /**
- * Returns the remaining time below which a client "expires soon", ms: a share of its trusting period or, if longer, a fixed time of
- * at most a quarter of the trusting period. A refresh is due when a third of the period is left, so below this limit, refreshing
- * has failed.
+ * Returns the remaining time below which a client "expires soon", ms. The time is a share of the trusting period or, if longer, a
+ * fixed time of at most a quarter of the period. A refresh is due when a third of the period is left, so below this limit,
+ * refreshing has failed.
  */
 function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,

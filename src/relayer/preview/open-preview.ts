@@ -67,8 +67,8 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
 }
 
 /**
- * Returns the display unit of amounts in the fee denom; undefined if neither the configuration nor the chain names one, or if the
- * chain cannot be read.
+ * Returns the display unit of amounts in the fee denom. Returns undefined if neither the configuration nor the chain names a unit,
+ * or if the chain cannot be read.
  */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,

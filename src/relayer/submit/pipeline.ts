@@ -188,8 +188,8 @@ export function createPipeline() {
       return { entry, displaced: enqueue(entry, false) };
     },
     /**
-     * Moves proven entries to a stage other than the queue. Throws if a KV query would have two results in flight or a TX result
-     * would overtake another result of its query, either of which would be a bug.
+     * Moves proven entries to a stage other than the queue. Throws on a bug: a KV query would have two results in flight, or a TX
+     * result would overtake another result of its query.
      */
     apply: (
       moved: readonly Entry[],

@@ -260,8 +260,8 @@ function planBudget(state: SubmitterState): void {
 const OLD_BACKLOG_MS = 60_000;
 
 /**
- * Returns the gas of the results that the next block should contain: one per due KV query, whether it has been read or not, and
- * the unsent TX results.
+ * Returns the gas of the results that the next block should contain: one result per due KV query, read or not, and all unsent TX
+ * results.
  */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;

@@ -218,8 +218,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another
- * turn, so that a query with a result in the pipeline is read again only after other queries have had their turn.
+ * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another turn,
+ * so that other queries have their turn before the query is read again.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,

@@ -227,7 +227,7 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or
+ * Returns true if a block's transactions can never be proven. Either the block is below all trusted heights, the error is final, or
  * every endpoint has lacked the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
  * treated as final.
  */

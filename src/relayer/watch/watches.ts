@@ -224,8 +224,8 @@ const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads the data that cycles don't read: remote chains without due queries, multiple endpoints of a chain,
- * light clients, and the balance. The relayer's state is thus known even if nothing is due. Never fails.
+ * Creates a service that reads what cycles don't read: remote chains without due queries, all endpoints of a chain, light clients,
+ * and the balance. The relayer's state is thus known even if nothing is due. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
