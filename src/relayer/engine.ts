@@ -139,7 +139,7 @@ const MAX_KV_CYCLES = 2;
 
 interface WorkerLoopDeps {
   readonly height: SubmitterDeps["height"];
-  /** Returns true if this process may submit results. Otherwise, the worker pauses. */
+  /** Returns true if this process may submit results. If not, the worker pauses. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
   /**

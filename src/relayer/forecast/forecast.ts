@@ -99,7 +99,7 @@ export interface TimeLeft {
 }
 
 export interface SpendingForecast {
-  /** The measured periods on which the estimate is based. There is at least one. */
+  /** The measured periods on which the estimate is based, at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
   /** Relative margin by which the range of the periods' estimates is widened at both ends. */
   readonly width: number;
@@ -258,7 +258,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
 }
 
 /**
- * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. All three include the fees already
+ * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. Each amount includes the fees already
  * paid (`spent`).
  */
 function feeRange(

@@ -146,7 +146,10 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
-        /** Length of the period, ms. It is at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+        /**
+         * Length of the period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to
+         * a day.
+         */
         ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
       };
     },

@@ -31,7 +31,7 @@ export interface Present {
   readonly localBlockMs: number | undefined;
   /** True if the remote chain's last block is so old that the chain seems to have halted. */
   readonly hasRemoteHalted: boolean;
-  /** True once the remote block time is known. Until then, a missing remote block does not excuse lateness. */
+  /** True once the remote block time is known. While the block time is unknown, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
   /** Returns when this process first saw the given height, or a higher height, of the query's remote chain. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;

@@ -22,11 +22,11 @@ export type Admission =
       /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter requests
-       * admission again without these results. Undefined if no transaction may be sent.
+       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter
+       * requests admission again without these results. Undefined if no transaction may be sent.
        */
       readonly owners?: readonly string[];
-      /** The urgency rules whose budgets are used up. Their results are not urgent until the next UTC day. */
+      /** The urgency rules whose budgets are used up. These rules' results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 

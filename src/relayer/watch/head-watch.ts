@@ -15,7 +15,10 @@ export type HeadWatch = ReturnType<typeof createHeadWatch>;
 /** Maximum number of remembered heights, enough for five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** A chain that reports a lower height for at least this long was reset. Until then, an endpoint probably lags. */
+/**
+ * A chain that reports a lower height for at least this long was reset. A lower height for a shorter time probably comes from a
+ * lagging endpoint.
+ */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
