@@ -142,10 +142,7 @@ interface WorkerLoopDeps {
   /** Returns true if this process may submit results. If not, the worker pauses. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
-  /**
-   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay KV
-   * values.
-   */
+  /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay KV values. */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with the cycle's error, or with undefined if the cycle succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;

@@ -20,10 +20,7 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/**
- * A price cap above this multiple of the minimum offers no protection, because only a long series of full blocks raises the price
- * so far.
- */
+/** A price cap above this multiple of the minimum offers no protection, because only many full blocks in a row raise the price so far. */
 const USEFUL_CAP = 100n;
 
 /** Describes a problem with the configured prices and its remedy; undefined if the prices suit the market. */

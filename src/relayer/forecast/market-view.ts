@@ -28,10 +28,7 @@ export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }:
   return demandGas > sustainableGas;
 }
 
-/**
- * Maximum lateness attributed to the market, in blocks. The computed lateness is infinite if other senders' transactions leave no
- * gas.
- */
+/** Maximum lateness attributed to the market, in blocks. The computed lateness is infinite if other senders' transactions leave no gas. */
 const MAX_LATE_BLOCKS = 1_000;
 
 /** Returns the number of blocks by which the fee market delays results, rounded up and at most 1,000; 0 if no reading is recent. */

@@ -346,9 +346,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/**
- * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price.
- */
+/** Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

@@ -117,10 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /**
-     * Adds a transaction's cost, which is durable after the next flush. Call the returned function to subtract the cost if nothing
-     * was paid.
-     */
+    /** Adds a transaction's cost, which is durable after the next flush. Call the returned function to subtract an unpaid cost. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);

@@ -139,9 +139,7 @@ const FAILED_HEAD_MS = 4_000;
 /** A client's status or a balance is unknown if it has not been read for this long. */
 const UNREAD_STATE_MS = 180_000;
 
-/**
- * Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems.
- */
+/** Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),

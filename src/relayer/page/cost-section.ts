@@ -167,10 +167,7 @@ function createCallbackGas(
     });
 }
 
-/**
- * Shows each owner's gas today, its gas budget, and its gas per result since the relayer started. The section "Spending" shows the
- * fees.
- */
+/** Shows each owner's gas today, its gas budget, and its gas per result since startup. The section "Spending" shows the fees. */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],

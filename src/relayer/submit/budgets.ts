@@ -14,10 +14,7 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/**
- * Limits used until the chain's limits have been read. The gas is the deployed fee market's target, because more gas could raise
- * the price.
- */
+/** Limits used until the chain's limits are read. The gas is the deployed fee market's target, because more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,

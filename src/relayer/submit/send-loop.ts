@@ -259,10 +259,7 @@ function planBudget(state: SubmitterState): void {
 /** A result that has been due for longer than this belongs to an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/**
- * Returns the gas of the results that the next block should contain: one result per due KV query, read or not, and all unsent TX
- * results.
- */
+/** Returns the gas of the results that the next block should contain: one result per due KV query, read or not, and unsent TX results. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();

@@ -139,10 +139,7 @@ export interface HeightMark {
 /** Number of blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 
-/**
- * Creates an empty list of marks, i.e. the times at which a chain's newest heights were first seen. Drops the oldest marks beyond
- * `capacity`.
- */
+/** Creates an empty list of marks, i.e. times at which a chain's heights were first seen. Drops the oldest marks beyond `capacity`. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {
