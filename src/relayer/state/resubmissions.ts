@@ -47,7 +47,7 @@ const MAX_AGAIN = 10;
 /** Interval between checks of a resubmission's outcome. */
 const POLL_MS = 50;
 
-/** Creates the resubmissions. Requests are stored only in memory, since the journal keeps a dead letter until its inclusion. */
+/** Creates the resubmissions. Requests are stored only in memory, since the journal keeps a dead letter until its delivery. */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();

@@ -188,7 +188,7 @@ export function urgentRule(state: SubmitterState, query: RegisteredQuery): Urgen
   return urgentRules(state)(query);
 }
 
-/** Returns a variant of {@link urgentRule} for many queries that reads the price only once. Valid until the next `await`. */
+/** Returns a variant of {@link urgentRule} that reads the price only once. The variant is valid until the next `await`. */
 export function urgentRules({
   deps,
   market,
