@@ -50,7 +50,7 @@ export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
 /** The relayer's dependencies that survive a configuration reload. */
 export interface LastingParts {
-  /** Serves the HTTP routes; by default, the relayer starts its own server. */
+  /** Serves the HTTP routes. By default, the relayer starts its own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;

@@ -47,9 +47,9 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the relayer's loops. One loop follows the local chain. Each connection has two workers, one for KV and one for TX
- * queries, so that a slow remote chain delays only its own connection and a slow search does not delay KV values. The submitter
- * sends all results from one account.
+ * Creates the relayer's loops. One loop follows the local chain. Each connection has a worker for KV queries and a worker for TX
+ * queries. A slow remote chain thus delays only its own connection, and a slow search does not delay KV values. The submitter sends
+ * all results from one account.
  */
 export function createEngine(deps: EngineDeps) {
   const errors = new Map<string, string | undefined>();
@@ -139,13 +139,10 @@ const MAX_KV_CYCLES = 2;
 
 interface WorkerLoopDeps {
   readonly height: SubmitterDeps["height"];
-  /** Returns true if this process may submit results. Otherwise, the worker pauses. */
+  /** Returns true if this process may submit results. If not, the worker pauses. */
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
-  /**
-   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay KV
-   * values.
-   */
+  /** The type of this worker's queries. KV and TX queries have separate workers, because a slow search must not delay KV values. */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with the cycle's error, or with undefined if the cycle succeeded. */
   readonly onCycle: (error: string | undefined) => unknown;
@@ -317,7 +314,7 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // This loop visits all queries several times per block, and few of them are due, so the cheap checks come first.
+  // This loop visits all queries several times per block, but only a few queries are due, so the cheap checks come first.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;

@@ -18,7 +18,7 @@ export const DEAD_LETTER = jsonView<DeadLetter>(({ value, time }) => ({
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
-/** Plain-text replies. As in the Go relayer, a request body that is not valid JSON gets status 500. */
+/** The plain-text replies of the Go relayer's routes. As in the Go relayer, a request body that is not valid JSON gets status 500. */
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),

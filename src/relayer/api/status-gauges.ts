@@ -189,7 +189,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns the number of current problems for every code and connection, which is 0 if there is no such problem. */
+/** Returns the number of current problems for every code and connection, including zeros. */
 function problemCounts({ problems, connections }: RelayerStatus): Reading {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.map((code) => [

@@ -86,10 +86,7 @@ function interchainQueriesOf(client: Pick<ChainClient, "grpcQuery">, chainName: 
   return queriesOf(client, { ...InterchainQueriesQuery, name: `${chainName}.interchainqueries.Query` });
 }
 
-/**
- * Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if the query has no
- * result.
- */
+/** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if the query has no result. */
 export async function readQueryResult(
   client: Pick<ChainClient, "grpcQuery">,
   chainName: string,

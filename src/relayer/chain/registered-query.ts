@@ -8,7 +8,7 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered interchain query. Its heights and update period refer to the local chain, except for `lastRemoteHeight`. */
+/** A registered interchain query. The query's heights and update period refer to the local chain, except for `lastRemoteHeight`. */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */

@@ -210,7 +210,7 @@ interface PlanFacts {
   /** Measured ratio of fees paid to gas used × price; undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /** The registered queries and, in `measured`, how many of their gas values are measurements; absent if `--queries` is given. */
+  /** The registered queries, with the number of measured gas values in `measured`; absent if `--queries` is given. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 

@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * Accepts a decimal string of at most 0.3 and outputs a `Dec18`. With a share of a third or more, every client would be reported
- * shortly before each refresh, because the relayer refreshes a client after two thirds of its trusting period.
+ * Accepts a decimal string of at most 0.3 and outputs a `Dec18`. The relayer refreshes a client after two thirds of its trusting
+ * period. With a share of a third or more, every client would be reported before each refresh.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {

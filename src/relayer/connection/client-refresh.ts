@@ -153,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the client updates up to the newest remote block, or only the first updates if the path to the block is too long or could
- * not be read. Returns an empty list if the client already has the newest remote block.
+ * Returns the client updates up to the newest remote block. If the path to the block is too long or unreadable, returns only the
+ * first updates. Returns an empty list if the client already has the newest remote block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,

@@ -194,9 +194,9 @@ export type HeaderPath =
 export const MAX_HEADERS = 16;
 
 /**
- * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does, because a single
- * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because each block
- * can be verified from the block before it. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
+ * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does. A single update fails
+ * if too little of the voting power trusted at `from` signed block `to`. A path always exists, because each block can be verified
+ * from the block before it. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
  *
  * Call this function again after each block read. For each trusted height, the plan also needs the next block, whose validators the
  * light client trusts.

@@ -162,7 +162,7 @@ export function noteUnsent(
   ]);
 }
 
-/** Records in `submission` that a result was included, or that an error of the connection or account stopped it. */
+/** Records in `submission` whether a result was included or failed because of a connection or account error. */
 export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
@@ -202,7 +202,7 @@ export function createSubmissionHealth() {
 
 /**
  * Computes how many blocks early a worker reads results. A read at the due height gives the newest value. However, if a cycle and a
- * broadcast take longer than a block, a query that is due in every block would get a result only in every second block.
+ * broadcast take longer than a block, a query due in every block would get only every second result.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
@@ -242,7 +242,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
       const share = blockMs === undefined ? 0 : (cycleMs + sendMs) / blockMs;
       return BigInt(MAX_SHARES.filter((max) => share > max).length);
     },
-    /** Pause before asking the remote chain again for a new block. */
+    /** Returns the pause before the next check for a new remote block, ms. */
     retryMs: (): number => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
   };
 }

@@ -224,7 +224,7 @@ function addPart(rows: Map<string, Row>, part: CostPart, span: number, atMs: num
   });
 }
 
-/** Number of rows per INSERT. Their parameter count is within the limits of SQLite and PostgreSQL. */
+/** Number of rows per INSERT, chosen so that SQLite and PostgreSQL accept the number of parameters. */
 const ROWS_PER_INSERT = 100;
 const ADDED = ["results", "gas", ...AMOUNTS.flatMap((name) => [`${name}_high`, `${name}_low`])];
 const COLUMNS = ["chain", "payer", "span", "start_ms", "query_id", "owner", ...ADDED];

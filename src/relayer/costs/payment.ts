@@ -13,7 +13,6 @@ export interface CostSum {
   /** The share of `fee` that was paid for failed transactions. */
   readonly failedFee: bigint;
   readonly gas: bigint;
-  /** Number of delivered results. */
   readonly results: number;
 }
 

@@ -119,7 +119,7 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
   return { denom, name: unit, exponent, price: value };
 }
 
-/** Maximum number of rows in one window, most expensive first. A final row combines all other rows, so the sum stays exact. */
+/** Maximum number of rows in one window, most expensive first. A final row combines all other rows, so that the sum stays exact. */
 const MAX_ROWS = 1_000;
 
 export function spendingView(costs: CostsView, by: CostGroup): SpendingView {

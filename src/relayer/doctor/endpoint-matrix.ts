@@ -208,9 +208,7 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
   }
 }
 
-/**
- * Checks the transaction index. A local node's index must find transactions by hash, and a remote node's index must be searchable.
- */
+/** Checks the transaction index. A local node's index must find transactions by hash, and a remote node's index must be searchable. */
 async function indexCell(
   client: PooledChainClient,
   role: Probed["role"],

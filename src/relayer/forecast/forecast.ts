@@ -55,7 +55,7 @@ interface MeasuredQuery {
 /** Measurements over one period, from which the forecast extrapolates. */
 export interface Regime {
   readonly name: "hours" | "days" | "month";
-  /** How long the relayer ran during the period, ms. */
+  /** Time for which the relayer ran during the period, ms. */
   readonly runningMs: number;
   /** Time from the start of the period until now, ms. */
   readonly lengthMs: number;
@@ -99,7 +99,7 @@ export interface TimeLeft {
 }
 
 export interface SpendingForecast {
-  /** The measured periods on which the estimate is based. There is at least one. */
+  /** The measured periods on which the estimate is based, at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
   /** Relative margin by which the range of the periods' estimates is widened at both ends. */
   readonly width: number;
@@ -231,8 +231,8 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
 }
 
 /**
- * Returns a function that returns a query's gas per result: its owner's measured mean or, if that is unknown, the mean over all
- * owners or the expected gas.
+ * Returns a function that estimates a query's gas per result. The function prefers the owner's measured mean to the mean over all
+ * owners, and this mean to the expected gas.
  */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(
@@ -258,8 +258,8 @@ function widthOf(hours: SpendingInput["hours"]): number {
 }
 
 /**
- * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. Each includes the fees already paid
- * (`spent`).
+ * Returns the fees for the lowest and highest gas, widened by `width`, and for the mean gas. Each amount includes the fees already
+ * paid (`spent`).
  */
 function feeRange(
   gas: readonly Dec18[],

@@ -20,10 +20,7 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/**
- * A price cap above this multiple of the minimum offers no protection, because only a long series of full blocks raises the price
- * so far.
- */
+/** A price cap above this multiple of the minimum offers no protection, because only many full blocks in a row raise the price so far. */
 const USEFUL_CAP = 100n;
 
 /** Describes a problem with the configured prices and its remedy; undefined if the prices suit the market. */
@@ -148,8 +145,8 @@ interface MarketViewDeps {
 }
 
 /**
- * Creates a function that returns the fee market with a forecast for the served KV queries, or undefined before the first reading
- * or without a fee market.
+ * Creates a function that returns the fee market with a forecast for the served KV queries. The function returns undefined before
+ * the first reading and without a fee market.
  */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Cache the forecast, because several readers request the status of the same block.

@@ -21,17 +21,14 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if results are late because sending every result on time would need more gas than the market can sustain at its
- * current price (the state "demand-above-market").
+ * Returns true in the state "demand-above-market": results are late because sending all of them on time needs more gas than the
+ * market can sustain.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
-/**
- * Maximum lateness attributed to the market, in blocks. The computed lateness is infinite if other senders' transactions leave no
- * gas.
- */
+/** Maximum lateness attributed to the market, in blocks. The computed lateness is infinite if other senders' transactions leave no gas. */
 const MAX_LATE_BLOCKS = 1_000;
 
 /** Returns the number of blocks by which the fee market delays results, rounded up and at most 1,000; 0 if no reading is recent. */
@@ -106,7 +103,6 @@ export function lateText(
   return { figure: decimalText(lateBlocks, separator), text };
 }
 
-/** Describes a remedy's effect and its cost per day. */
 export function remedyText(remedy: Remedy, style: ForecastStyle): string {
   const { denom, separator } = style;
   const cost = `${formatCount(remedy.costPerDay, separator)} ${denom}`;

@@ -203,7 +203,7 @@ export type Remedy =
       readonly burstResults: number;
       readonly costPerDay: bigint;
     }
-  /** Deliver results without calling their contracts. This remedy is absent if it would save nothing. */
+  /** Deliver results without calling their contracts. This remedy is absent if contract calls cost nothing. */
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
 /**

@@ -85,7 +85,7 @@ function problemOf(issue: ConfigIssue): string {
   return `${variable?.name ?? path}: ${text}`;
 }
 
-/** Thrown when no endpoint of a chain returns its chain id in time. */
+/** Thrown if none of a chain's endpoints returns the chain id in time. */
 export class UnknownChainError extends CodedError<{
   readonly code: "unknown-chain";
   readonly variable: string;

@@ -152,7 +152,7 @@ export function nameVariables(text: string): string {
   );
 }
 
-/** Variables from examples and early versions that the Go relayer does not read, each with its replacement. */
+/** Variables from examples and early versions that the Go relayer does not read, each with advice. */
 const UNREAD: ReadonlyMap<string, string> = new Map([
   ["RELAYER_WEBSERVER_PORT", "set RELAYER_LISTEN_ADDR"],
   ["RELAYER_PROMETHEUS_PORT", "metrics are at RELAYER_LISTEN_ADDR, path /metrics"],

@@ -39,7 +39,7 @@ interface BudgetInput {
   /** Maximum gas that other senders used in a recent block. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
-  /** The relayer's gas in the transactions that it sent for the last block. */
+  /** Gas of the transactions that the relayer sent for the last block. */
   readonly sentGas: bigint;
 }
 

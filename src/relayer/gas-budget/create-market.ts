@@ -207,14 +207,14 @@ export function createMarket(
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
     /**
-     * Returns the last price read, in the fee denom; undefined without a fee market, before the first read, and while the price in
-     * this denom is unknown.
+     * Returns the last price read, in the fee denom. Returns undefined without a fee market, before the first read, and while the
+     * price in the fee denom is unknown.
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
     /**
-     * Returns the price above which only urgent results are sent, in the fee denom; undefined without a fee market, and while the
-     * price in this denom is unknown.
+     * Returns the price above which only urgent results are sent, in the fee denom. Returns undefined without a fee market and
+     * while the price in the fee denom is unknown.
      */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
     /** Returns the last reading of the market; undefined without a fee market and before the first read. */
@@ -346,9 +346,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/**
- * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price.
- */
+/** Updates the exponential averages. The averages decay after a block that reveals only an upper bound, e.g. at the minimum price. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

@@ -76,8 +76,8 @@ interface GateDeps {
 const FLUSH_MS = 1_500;
 
 /**
- * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the balance reserve allow it, and
- * all earlier writes to the store are durable.
+ * Creates the gate. The gate admits a transaction if this process leads, the spending limits and the reserve allow the transaction,
+ * and all earlier store writes are durable.
  *
  * With PostgreSQL, each write's database transaction checks that this process still has the lease, so a process that has lost the
  * lease cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both processes

@@ -32,8 +32,8 @@ export interface LeadershipDeps {
   /** The lease on the signing account; undefined if this process is the only one that uses the account. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
-   * Waits until an earlier process's transactions are final, and reads what that process did. Called before the first submission
-   * of a term, and again after an error.
+   * Waits until an earlier process's transactions are final, and reads the state that the process stored. Called before the first
+   * submission of a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
   /** Measurements that decide whether this process can lead. A process that cannot lead gives up its lease. */
@@ -61,7 +61,7 @@ interface LeadershipState {
   retryAtMs: number;
 }
 
-/** Number of renewals per lease lifetime, so that two renewals in a row may fail. */
+/** Number of renewals per lease lifetime, which allows two consecutive renewals to fail. */
 const RENEWALS = 4;
 
 /** Creates the leadership. The process does not submit until the leadership's service runs. */

@@ -6,7 +6,7 @@ import { dayOf } from "../state/attempt.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { AdmissionRequest } from "../result/submit-gate.ts";
 
-/** Limits per UTC day; undefined means no limit. */
+/** Spending limits per UTC day. An undefined field means no limit. */
 export interface SpendingLimits {
   /** Maximum fees per day, in the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
@@ -25,7 +25,7 @@ export interface DailySpending {
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
-/** A limit that a transaction would exceed. */
+/** The limit that a transaction would exceed. */
 interface SpendingRefusal {
   readonly reason: string;
   /** The owners whose budgets are used up; undefined if the limit is not per owner. */
@@ -117,10 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /**
-     * Adds a transaction's cost, which is durable after the next flush. Call the returned function to subtract the cost if nothing
-     * was paid.
-     */
+    /** Adds a transaction's cost, which is durable after the next flush. Call the returned function to subtract an unpaid cost. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);
@@ -146,7 +143,10 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
-        /** Length of the period, ms; at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+        /**
+         * Length of the period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to
+         * a day.
+         */
         ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
       };
     },

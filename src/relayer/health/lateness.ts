@@ -25,17 +25,17 @@ export type Lateness = ReturnType<typeof latenessOf>;
 export interface Present {
   readonly localHeight: bigint;
   readonly nowMs: number;
-  /** Returns when this process first saw this local height or a higher one. */
+  /** Returns when this process first saw the given local height or a higher height. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
-  /** The local chain's block time, ms; undefined before its third block. */
+  /** The local chain's block time, ms; undefined before the chain's third block. */
   readonly localBlockMs: number | undefined;
   /** True if the remote chain's last block is so old that the chain seems to have halted. */
   readonly hasRemoteHalted: boolean;
-  /** True once the remote block time is known; until then, a missing remote block does not excuse lateness. */
+  /** True once the remote block time is known. While the block time is unknown, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
-  /** Returns when this process first saw this height of the query's remote chain or a higher one. */
+  /** Returns when this process first saw the given height, or a higher height, of the query's remote chain. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
-  /** Number of blocks by which a query may be late; by default, 3 × its update period + 5, plus `marketBlocks`. */
+  /** Number of blocks by which a query may be late. The default is 3 × its update period + 5 + `marketBlocks`. */
   readonly overdue_blocks?: number | undefined;
   /** Expected lateness of every result if demand exceeds the fee market's capacity, in blocks; otherwise 0. */
   readonly marketBlocks: bigint;
@@ -72,7 +72,7 @@ export function latenessOf(state: QueryState, present: Present) {
     blocks,
     /**
      * Time since the chain reached `dueHeight`, ms; 0 if the query is not yet due. If this process did not see the block at
-     * `dueHeight`, the time is estimated from the block time, or undefined while the block time is unknown.
+     * `dueHeight`, the time is estimated from the block time; undefined while the block time is unknown.
      */
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
     /** The reason why no result is possible; undefined if a result is possible. */
@@ -80,9 +80,9 @@ export function latenessOf(state: QueryState, present: Present) {
     /** Maximum number of blocks by which the query may be late before it is overdue. */
     limit,
     /**
-     * True if a result has been possible for more than `limit` blocks, or if the query is more than `limit` blocks late while the
-     * remote chain has halted or its block time is unknown. A query with one of the `OWN_FAILURES` is not overdue, because a
-     * contract must not be able to make `/readyz` fail.
+     * True if a result has been possible for more than `limit` blocks. Also true if the query is more than `limit` blocks late
+     * while the remote chain has halted or its block time is unknown. A query with one of the `OWN_FAILURES` is not overdue,
+     * because a contract must not be able to make `/readyz` fail.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -121,7 +121,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
  * undefined if no block does yet.
  */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
-  // A transaction search needs no new block: without a new block, the search ends immediately and is complete.
+  // A transaction search needs no new block, because a search without new blocks ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
   return firstAfter(query.lastRemoteHeight.height, present);
 }
@@ -172,8 +172,8 @@ const REFUSALS = 3;
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that no endpoint
- * stores, or a choice between a lagging and a distrusted endpoint. Returns undefined if an endpoint is usable.
+ * Explains why none of a chain's endpoints is usable although their status is readable; undefined if an endpoint is usable. Reasons
+ * are a missing method, repeated failures, or a choice between a lagging and a distrusted endpoint.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);

@@ -148,7 +148,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
       runs = [...storedRuns.filter(({ fromMs }) => !own.has(fromMs)), ...(run === undefined ? [] : [run])];
       problems = [...stored.filter(({ fromMs }) => !own.has(fromMs)), ...open.values()];
     },
-    /** Records the current problems; must be called every second. */
+    /** Records the current problems. Call `record` every second. */
     record: (present: readonly Problem[]): void => {
       const atMs = nowMs();
       recordRun(atMs);

@@ -110,18 +110,18 @@ interface ConnectionFacts {
   readonly chainId: string;
   readonly remote: HeadView;
   readonly client: ClientView;
-  /** Error of the last cycle; undefined if it succeeded. */
+  /** Error of the last cycle; undefined if the cycle succeeded. */
   readonly error: string | undefined;
 }
 
-/** The configured limits. For defaults that depend on a chain's block time, see {@link hasNoNewBlock} and `latenessOf`. */
+/** The configured health limits. For defaults that depend on a chain's block time, see {@link hasNoNewBlock} and `latenessOf`. */
 export type HealthLimits = RelayerConfig["health"] & Pick<RelayerConfig["queries"], "min_kv_update_period">;
 
 const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/** Returns true if a chain has had no block for longer than `no_block_after`, by default ten block times within 15 to 60 s. */
+/** Returns true if a chain has had no block for longer than `no_block_after`. The default is ten block times, clamped to 15–60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -139,9 +139,7 @@ const FAILED_HEAD_MS = 4_000;
 /** A client's status or a balance is unknown if it has not been read for this long. */
 const UNREAD_STATE_MS = 180_000;
 
-/**
- * Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems.
- */
+/** Returns all problems, starting with the problems that affect the whole relayer. The relayer is ready if there are no problems. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -160,7 +158,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Check the query list first, because the relayer reads nothing else before the next read of the list.
+  // Check the query list first, because the relayer reads nothing else until it has read the list again.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -293,9 +291,9 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /**
- * Returns the remaining time below which a client "expires soon", ms: a share of its trusting period or, if longer, a fixed time of
- * at most a quarter of the trusting period. A refresh is due when a third of the period is left, so below this limit, refreshing
- * has failed.
+ * Returns the remaining time below which a client "expires soon", ms. The time is a share of the trusting period or, if longer, a
+ * fixed time of at most a quarter of the period. A refresh is due when a third of the period is left, so below this limit,
+ * refreshing has failed.
  */
 function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,

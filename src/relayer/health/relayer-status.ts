@@ -63,7 +63,7 @@ export interface AccountStatus extends AccountView {
 export interface ConnectionStatus {
   readonly id: string;
   readonly chainId: string;
-  /** Error of the last cycle; undefined if it succeeded. */
+  /** Error of the last cycle; undefined if the cycle succeeded. */
   readonly error: string | undefined;
   readonly remote: HeadView;
   readonly client: ClientView;
@@ -85,7 +85,7 @@ export interface QueryCost {
 interface EngineState {
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** Returns the error of each connection's last cycle, by connection id; undefined if it succeeded. */
+  /** Returns the error of each connection's last cycle, by connection id; undefined if the cycle succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
@@ -251,7 +251,7 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     lastLocalHeight: query.lastLocalHeight,
     /** Remote height of the last result; undefined if there is no KV result. */
     lastRemoteHeight: query.lastRemoteHeight?.height,
-    /** Local height since which results have had the values found by the last read; undefined if those values are new. */
+    /** Local height since which all results have had the last read's values; undefined if the last read found new values. */
     unchangedSince: unchangedSince(state),
     /** Age of the last result; undefined if there is no result. */
     resultAge: ageOf(state),

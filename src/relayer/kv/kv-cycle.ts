@@ -86,7 +86,7 @@ export function areTooFew(due: number, running: number): boolean {
 }
 
 /**
- * Reads and proves a cycle's queries, and passes the results to the submitter, and does not wait for their inclusion. Waits until
+ * Reads and proves a cycle's queries and passes the results to the submitter. Does not wait for the results' inclusion. Waits until
  * the previous cycle has passed on its results (`turn`), because a query's results must stay in order. Stores each query's error in
  * the query's state. Throws `RelayError` and `ClientError` for connection errors.
  */
@@ -112,8 +112,7 @@ export async function runKvCycle(
 
 /**
  * Returns true if a result is skipped because the chain already has its values and `queries.skip_unchanged` allows skipping. The
- * next read is then due as if the query had been answered. Stores the values of a result that is not skipped for the next
- * comparison.
+ * next read is then due as if the query had been answered. If the result is not skipped, stores its values for the next comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;

@@ -271,10 +271,7 @@ function keyName(key: QueryKey): string {
   return `${key.path}/${toHex(key.key)}`;
 }
 
-/**
- * Reads each distinct key with its proof at one height, in parallel. A failed read is part of the result and does not reject the
- * promise.
- */
+/** Reads each distinct key with its proof at one height, in parallel. A failed read is part of the result and does not reject. */
 export async function readKeys(
   remote: Pick<ChainClient, "readStore">,
   keys: readonly QueryKey[],

@@ -16,8 +16,8 @@ export interface RelayerCondition {
   readonly for: string;
   readonly inhibits?: readonly string[];
   /**
-   * Labels that this alert shares with the alerts that it causes. Default: job and instance and, if its first problem belongs to a
-   * connection, connection_id.
+   * Labels that this alert shares with the alerts that it causes. The default is `job` and `instance`, plus `connection_id` if the
+   * alert's first problem belongs to a connection.
    */
   readonly scope?: readonly string[];
   /** Example for the alert's tests. The default example uses the metric for the first problem. */

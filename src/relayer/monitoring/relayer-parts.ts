@@ -32,7 +32,7 @@ export const ANNOTATIONS = {
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** The number of days from which a panel shows "more than a year", and this text. */
+/** The text that a panel shows instead of the number of days, and the number from which it applies. */
 export const YEAR = [366, "more than a year"] as const;
 
 /** Returns a selector for the selected processes' series of a metric, narrowed by `labels`, for example `kind="price"`. */

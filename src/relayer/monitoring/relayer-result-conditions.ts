@@ -13,7 +13,7 @@ import {
 
 const PRUNED = "relaywatch_relayer_tx_pruned_blocks_total";
 
-/** Alerts about late, failing or lost results. */
+/** Alerts about late, failing or lost results, and about the daily fee limit. */
 export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-queries-overdue",
@@ -159,7 +159,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
     impact:
       "Every result costs more than necessary, by the factor in the alert. All other senders on the chain pay the higher price too.",
     // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the relayer's
-    // and others' mean gas together is below the target. Without the half that the relayer uses, blocks would also be below the
+    // and others' mean gas together is below the target. Without the relayer's half of the gas, blocks would also be below the
     // target.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(

@@ -191,10 +191,10 @@ function toneOf(outcome: Attempt["outcome"]): Tone {
 /** Determines who may resubmit dead letters: everyone, holders of the token, or nobody because no token is configured. */
 export type ResubmitAccess = "open" | "token" | "nobody";
 
-/** Maximum number of dead letters on the page, which shows the newest. */
+/** Maximum number of dead letters on the page, which shows the newest dead letters. */
 const SHOWN = 20;
 
-/** Shows the transactions that the relayer does not retry automatically, each with a button that resubmits it. */
+/** Shows the transactions that the relayer does not retry automatically, each with a resubmit button. */
 export function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
   if (letters.length === 0)
     return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being retried.</p>`;

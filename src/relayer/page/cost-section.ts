@@ -132,7 +132,7 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Number of keys in all results. A TX query's result counts one key. */
+  /** Number of keys in all results. A TX query's result is treated as one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
@@ -149,7 +149,7 @@ function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   );
 }
 
-/** Maximum number of owners on the page, which shows those with the most gas. */
+/** Maximum number of owners on the page, which shows the owners with the most gas. */
 const SHOWN_OWNERS = 10;
 
 /** Creates a function that estimates an owner's callback gas from the last hour's transactions. */
@@ -167,10 +167,7 @@ function createCallbackGas(
     });
 }
 
-/**
- * Shows each owner's gas today, its gas budget, and its gas per result since the relayer started. The section "Spending" shows the
- * fees.
- */
+/** Shows each owner's gas today, its gas budget, and its gas per result since startup. The section "Spending" shows the fees. */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -234,7 +231,7 @@ function gasPlot(market: MarketStatus): Html {
   });
 }
 
-/** Formats gas of 100,000 or more in millions, with a narrow space: "11.6 M". */
+/** Formats gas of 100,000 or more in millions, with a narrow space, e.g. "11.6 M". */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
 }
@@ -247,7 +244,7 @@ function blocksText(blocks: number): string {
   return counted(Math.round(blocks * 10) / 10, "block");
 }
 
-/** Maximum number of owners or queries on the page, which shows the most expensive. */
+/** Maximum number of owners or queries in a table, which shows the most expensive rows. */
 const MAX_ROWS = 10;
 
 /** Shows who pays the fees, the fees per owner and query, and the forecast, with the report's wording. */

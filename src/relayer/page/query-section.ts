@@ -19,7 +19,7 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./activity.ts";
 
-/** Columns by which the table can be sorted. Each column's default order shows the most important queries first. */
+/** Columns by which the table can be sorted. The default column, "late", shows the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 type Sort = (typeof SORTS)[number];
@@ -50,7 +50,7 @@ export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
   return {
-    /** Lower-case text to find in the id, owner, connection, type or failure; an empty text matches all queries. */
+    /** Lower-case text to find in a query's id, owner, connection, type or failure. An empty text matches all queries. */
     search: (parameters.get("search") ?? "").trim().slice(0, MAX_SEARCH).toLowerCase(),
     state: STATE_FILTERS.find((one) => one === parameters.get("state")),
     sort: SORTS.find((one) => one === sort.replace(/^-/, "")) ?? "late",
@@ -240,7 +240,6 @@ function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
 }
 
-/** Shows an owner's shortened address. */
 export function ownerCell({ owner }: Pick<QueryView, "owner">): Html {
   const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
   return html`<code title="${owner}">${text}</code>`;
@@ -262,7 +261,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows whether and why a query is late, its last attempts, and the data that it requests. */
+/** Creates a query's page with the query's lateness and its reason, the last attempts, and the requested data. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

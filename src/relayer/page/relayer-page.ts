@@ -206,7 +206,7 @@ type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
 /** Maximum number of rows in the 24-hour plot, which shows the longest problems. */
 const MAX_ROWS = 12;
-/** Maximum number of problems in the table, which shows the newest. */
+/** Maximum number of problems in the table, which shows the newest problems. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 

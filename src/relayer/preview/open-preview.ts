@@ -16,7 +16,7 @@ import { openSigner } from "../config/signer-config.ts";
 import { createLocalQueries } from "../chain/local-queries.ts";
 import { isServed, type RegisteredQuery } from "../chain/registered-query.ts";
 
-/** Access to a relayer's chains, for commands that send nothing. */
+/** A relayer's chain clients and account, for commands that send nothing. */
 export type Preview = Awaited<ReturnType<typeof openPreview>>;
 
 export interface PreviewConnection {
@@ -67,8 +67,8 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
 }
 
 /**
- * Returns the display unit of amounts in the fee denom; undefined if neither the configuration nor the chain names one, or if the
- * chain cannot be read.
+ * Returns the display unit of amounts in the fee denom. Returns undefined if neither the configuration nor the chain names a unit,
+ * or if the chain cannot be read.
  */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,

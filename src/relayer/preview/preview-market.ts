@@ -46,7 +46,7 @@ export async function previewMarket(
   return { params, price: state.baseGasPrice, blockMs, othersGas };
 }
 
-/** Reads the mean time between two recent blocks, ms; 1,000 for a chain with only one block. */
+/** Reads the mean time between two recent blocks, ms. Returns 1,000 for a chain with only one block. */
 async function meanBlockMs(
   client: Pick<PooledChainClient, "status" | "comet">,
   signal: AbortSignal,

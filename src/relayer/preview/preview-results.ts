@@ -237,7 +237,7 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 
 /**
  * Compares the transactions that the search found with the transactions that the chain has received. The chain reports only whether
- * a given transaction was received. A missing transaction was therefore skipped if the chain has received a later one.
+ * a given transaction was received. A missing transaction was therefore skipped if the chain has received a later transaction.
  */
 export type TxComparison =
   /** The chain has received none of the found transactions. */
@@ -262,7 +262,7 @@ export interface TxPreview {
     readonly gas: bigint | undefined;
     /** Reason why the relayer cannot send the transaction; undefined if the relayer can send the transaction. */
     readonly reason: string | undefined;
-    /** True if the chain has received the transaction from any relayer; undefined if this cannot be read. */
+    /** True if the chain has received the transaction from any relayer; undefined if the chain's store cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;

@@ -207,8 +207,8 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read again: the chain was reset or rolled back, or blocks are missing between the list and a new
- * stream's first block.
+ * Returns true if the list must be read again. A new read is needed if the chain was reset or rolled back, or if blocks are missing
+ * between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

@@ -6,7 +6,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** Human-readable description, which may contain heights and therefore differ between attempts. */
+  /** Human-readable description, which may differ between attempts because it may contain heights. */
   readonly reason: string;
 }
 
@@ -36,7 +36,7 @@ interface UnchangedRead {
   readonly at: RemoteHeight;
   /** Height of the local block that would have included a result from this read. */
   readonly localHeight: bigint;
-  /** Age at which the last result is too old even if unchanged, in local blocks. */
+  /** Age, in local blocks, at which the last result is too old even if its values are unchanged. */
   readonly maxAge: bigint;
 }
 
@@ -56,13 +56,13 @@ export interface QueryState {
   readonly query: RegisteredQuery;
   /**
    * Local height from which this relayer must serve the query: the height of the query's last change or, for a TX query, of the
-   * first read. The height is 0 for a KV query without a change since the first read, because the chain's data shows when it became
-   * due.
+   * first read. The height is 0 for a KV query without a change since the first read, because the chain's data shows when the query
+   * became due.
    */
   readonly sinceHeight: bigint;
   /** Number of failures since the last result. */
   readonly failures: number;
-  /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query; 0 means immediately. */
+  /** Monotonic time of the next attempt, ms; 0 for an immediate attempt. On the monotonic clock, a clock jump cannot stop a query. */
   readonly notBeforeMs: number;
   /** The query's last failure, which a success clears. */
   readonly error: QueryFailure | undefined;
@@ -211,7 +211,10 @@ export function unchangedSince(state: QueryState): bigint | undefined {
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Returns the local height at which the last result becomes too old although its values are unchanged; undefined if they have changed. */
+/**
+ * Returns the local height at which the last result becomes too old although its values are unchanged; undefined if the values have
+ * changed.
+ */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;

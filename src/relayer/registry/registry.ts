@@ -30,7 +30,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   return {
     /**
      * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep
-     * their backoff. Rejects with `ClientError` "height-unavailable" if no node has reached that height.
+     * their backoff. Rejects with `ClientError` "height-unavailable" if no node has reached `atLeast`.
      */
     reload: async (atLeast: bigint, signal: AbortSignal): Promise<void> => {
       const lists = await Promise.all(
@@ -45,8 +45,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
     /**
-     * Reads one query that changed at `height`. Returns false if no node has the announced update, because the query has since been
-     * removed or because the endpoints lag behind the node that sent the event.
+     * Reads one query that changed at `height`. Returns false if no node has the announced update: the query has been removed since
+     * then, or the endpoints lag behind the event's node.
      */
     apply: async (change: QueryChange, height: bigint, signal: AbortSignal): Promise<boolean> => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;

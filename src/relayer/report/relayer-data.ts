@@ -26,7 +26,7 @@ export interface RelayerData {
   readonly deadLetters: readonly Omit<DeadLetter, "remoteHeight">[];
   /** Number of keys of each registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
-  /** The fee denom and its display unit; undefined if the relayer does not report them. */
+  /** The fee denom and its display unit; undefined if the relayer does not report the denom. */
   readonly denom?: string | undefined;
   readonly unit?: DisplayUnit | undefined;
 }

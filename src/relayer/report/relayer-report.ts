@@ -296,18 +296,18 @@ function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
 }
 
 /**
- * Gas that the chain itself uses per key of a result for message, proof and storage, without the contract call. Measured on a
- * localnet. Proofs from a larger tree cost 10 gas per additional byte.
+ * Gas that the chain itself uses per key of a result for message, proof and storage, without the contract call. The value was
+ * measured on a localnet. Proofs from a larger tree cost 10 gas per additional byte.
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** A set of results' gas, from which the callbacks' share is estimated. */
+/** The gas of a set of results, from which the callbacks' share is estimated. */
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
   /** The share of `gas` that the transactions used in addition to their results, as computed by {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Number of keys in all results. A TX query's result counts one key. */
+  /** Number of keys in all results. A TX query's result is treated as one key. */
   readonly keys: bigint;
 }
 

@@ -34,14 +34,13 @@ export interface ProvenResult extends ExpectedResult {
 
 /** One `MsgUpdateClient`, shared by the results for one connection and height. */
 export interface ClientUpdate {
-  /** Identifies the update: the key is equal for updates of the same client to the same height. */
+  /** The update's key, which is equal for updates of the same client to the same height. */
   readonly key: string;
   readonly connectionId: string;
   readonly message: WireMessage;
 }
 
 export type ResultOutcome =
-  /** A local block included the result. */
   | { readonly kind: "included"; readonly height: bigint }
   /** The query itself failed. */
   | { readonly kind: "refused"; readonly error: QueryFailure }

@@ -5,7 +5,7 @@ import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 import { registerStatusMetrics, type StatusMetrics } from "../../platform/process/status-metrics.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
-/** The relayer's counters and histograms; the gauges are in `status-gauges.ts`, and `docs/metrics.md` lists all metrics. */
+/** The relayer's counters and histograms. The gauges are in `status-gauges.ts`, and `docs/metrics.md` lists all metrics. */
 export type RelayerMetrics = ReturnType<typeof createRelayerMetrics>;
 
 /** Registers the metrics for the given connections. */
@@ -143,13 +143,13 @@ interface GoGaugeSource {
   readonly deadLetters: () => number;
 }
 
-/** The Go relayer's metrics under their original names, for dashboards built for it. */
+/** The Go relayer's metrics under their original names, for the Go relayer's dashboards. */
 export type GoMetrics = ReturnType<typeof createGoMetrics>;
 
 /** Upper bounds of the Go relayer's histogram buckets, in seconds. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
-/** The steps in which the Go relayer builds an update header; this relayer replaces all of these steps with one block read. */
+/** The steps in which the Go relayer builds an update header. This relayer replaces all of these steps with one block read. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
 
 const GAUGES: StatusMetrics<GoGaugeSource> = {
@@ -193,14 +193,14 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
     if (attempt.type === "tx") submitted.inc({ type });
   };
   return {
-    /** Wraps a sink so that it also counts attempts. */
+    /** Wraps a sink in a sink that also counts attempts. */
     attempts: (inner: AttemptSink): AttemptSink => ({
       note: (attempts) => {
         for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),
-    /** Wraps an observer so that it also measures calls to a chain. */
+    /** Wraps an observer in an observer that also measures calls to a chain. */
     observer: (chain: "local" | "remote", inner: RpcObserver): RpcObserver => ({
       ...inner,
       onCall: (call) => {

@@ -5,7 +5,7 @@ export interface AdmissionRequest {
   readonly gas: bigint;
   /** The transaction's fee, in the fee denom's base unit. */
   readonly fee: bigint;
-  /** `gas` divided among the query owners; a client update's gas is divided among the owners whose results follow the update. */
+  /** `gas` divided among the query owners. A client update's gas is divided among the owners whose results follow the update. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
   /** The share of `fee` that pays for urgent results, by the name of each urgency rule that has its own budget. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
@@ -22,11 +22,11 @@ export type Admission =
       /** Human-readable reason why the transaction must not be sent. */
       readonly reason: string;
       /**
-       * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter requests
-       * admission again without these results. Undefined if no transaction may be sent.
+       * The owners whose budgets are used up. These owners' results back off with the code "over-budget", and the submitter
+       * requests admission again without these results. Undefined if no transaction may be sent.
        */
       readonly owners?: readonly string[];
-      /** The urgency rules whose budgets are used up. Their results are not urgent until the next UTC day. */
+      /** The urgency rules whose budgets are used up. These rules' results are not urgent until the next UTC day. */
       readonly rules?: readonly string[];
     };
 

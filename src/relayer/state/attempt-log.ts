@@ -34,7 +34,7 @@ export interface AttemptLogDeps {
 
 /** Maximum length of a stored reason, because a chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
-/** Number of rows per INSERT. Their parameter count is within the limits of SQLite and PostgreSQL. */
+/** Number of rows per INSERT, chosen so that SQLite and PostgreSQL accept the number of parameters. */
 const ROWS_PER_INSERT = 100;
 /** Number of attempts between two deletions of old rows. */
 const PRUNE_EVERY = 1_000;

@@ -67,7 +67,7 @@ export interface AttemptStart {
   readonly monotonicMs: number;
 }
 
-/** Returns the start of an attempt; call this function before the attempt's first read of the remote chain. */
+/** Returns an attempt's start time. Call this function before the attempt's first read of the remote chain. */
 export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }

@@ -123,8 +123,8 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is no such dead letter. */
     removeDeadLetter,
     /**
-     * Closes a dead letter that an operator has seen, so that it is no longer listed or sent. Returns false if there is no such
-     * dead letter.
+     * Closes a dead letter that an operator has seen, so that the dead letter is no longer listed or sent. Returns false if there
+     * is no such dead letter.
      */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
@@ -150,7 +150,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       for (const table of ["tx_progress", "tx_handled"])
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
-    /** Deletes the local chain's journal after a reset of the chain, whose query ids then identify different queries. */
+    /** Deletes the local chain's journal after a reset of the chain, because query ids then identify different queries. */
     reset: (): void => {
       rows = emptyJournal();
       for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])

@@ -17,7 +17,6 @@ export interface ResubmissionDeps {
 export type ResubmissionOutcome =
   /** The dead letter does not exist. */
   | { readonly kind: "unknown" }
-  /** A local block included the transaction. */
   | { readonly kind: "included" }
   /** The transaction failed and is a dead letter again. */
   | { readonly kind: "failed"; readonly reason: string }
@@ -48,10 +47,7 @@ const MAX_AGAIN = 10;
 /** Interval between checks of a resubmission's outcome. */
 const POLL_MS = 50;
 
-/**
- * Creates the resubmissions. Requests are stored only in memory, since a dead letter stays in the journal until its transaction is
- * included.
- */
+/** Creates the resubmissions. Requests are stored only in memory, since the journal keeps a dead letter until its delivery. */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
@@ -105,7 +101,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns the query's dead letters that must be sent again and removes their requests; called by the TX worker. */
+    /** Returns the query's dead letters that must be sent again, and removes their requests. Called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

@@ -77,7 +77,7 @@ export interface StoreDeps {
 
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline for each connection attempt and each statement; shorter than a lease's lifetime. */
+/** Deadline for each connection attempt and each statement, which is shorter than a lease's lifetime. */
 const POSTGRES_DEADLINE_MS = 4_000;
 /** Maximum wait for the last writes when the process ends. */
 const CLOSE_MS = 5_000;
@@ -158,7 +158,7 @@ function logWrites(logger: Logger, error: string | undefined): void {
 interface OpenDatabases {
   readonly database: SqlDatabase;
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Unlocks the location, so that another process can use it. */
+  /** Unlocks the state directory, so that another process can use it. */
   readonly release: () => void;
 }
 

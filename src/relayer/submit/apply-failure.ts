@@ -94,9 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that another relayer made unnecessary, without a failure of its query. The other relayer may also have sent
- * results for the transaction's other queries. All the transaction's queries are therefore reread first, because each unnecessary
- * result would cost a transaction or a simulation.
+ * Drops a result that another relayer made unnecessary, without recording a failure of its query. The other relayer may also have
+ * sent results for the transaction's other queries. All the transaction's queries are therefore reread first, because each
+ * unnecessary result would cost a transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -178,7 +178,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
 /** Pause between a rejection for lack of funds and the next attempt to send. */
 const FUNDS_PAUSE_MS = 15_000;
 
-/** Pauses all sending and resolves the results as unsent, without a failure of their connections. */
+/** Pauses all sending and resolves the results as unsent, without recording a failure of their connections. */
 export function stop(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -230,7 +230,7 @@ function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
 }
 
-/** An error from a simulation, from CheckTx, or in a block. */
+/** A transaction's error in a simulation, in CheckTx, or in a block. */
 export interface TxFailure {
   readonly codespace: string;
   readonly code: number;
@@ -245,7 +245,6 @@ type ErrorAttribution =
   | { readonly kind: "too-large" }
   /** The gas price has risen since the relayer read it. */
   | { readonly kind: "price" }
-  /** The account lacks funds. */
   | { readonly kind: "funds" }
   /** The signature or account sequence is wrong, so the node would reject any transaction from this account. */
   | { readonly kind: "account" }

@@ -102,9 +102,9 @@ function depart(state: SubmitterState, entry: Entry): void {
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the rise that
- * is possible by the block after that. Without a fee market, the offer is a price read at this or the previous height, times the
- * price multiplier.
+ * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the possible
+ * rise until the following block. Without a fee market, the offer is a price read at this or the previous height, times the price
+ * multiplier.
  */
 async function currentPrice(
   state: SubmitterState,

@@ -14,10 +14,7 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/**
- * Limits used until the chain's limits have been read. The gas is the deployed fee market's target, because more gas could raise
- * the price.
- */
+/** Limits used until the chain's limits are read. The gas is the deployed fee market's target, because more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -138,7 +135,7 @@ function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps)
 
 /** A result or a client update whose gas is estimated from past transactions. */
 export interface GasItem {
-  /** Identifies items that cost about the same: a query's id, or the connection id for a client update. */
+  /** The key of items that cost about the same: the query id of a result, or the connection id of a client update. */
   readonly key: GasKey;
   /** The initial estimate, used until a transaction has shown the gas of items with this key. */
   readonly guess: bigint;

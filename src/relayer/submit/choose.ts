@@ -69,10 +69,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/**
- * Splits a prepared transaction into a part to broadcast now (`go`) and a part to keep (`stay`). Resolves or requeues all other
- * results.
- */
+/** Splits a prepared transaction into a part to broadcast now (`go`) and a part to keep (`stay`). Resolves or requeues other results. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,

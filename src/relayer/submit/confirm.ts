@@ -8,7 +8,7 @@ import { upperHex } from "../../platform/base/bytes.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { isPaid } from "../result/submit-gate.ts";
 
-/** Maximum number of remembered client updates in blocks. A result needs only an update from the last few heights. */
+/** Maximum number of included client updates that are remembered. A result needs only an update from the last few heights. */
 const MAX_INCLUDED = 1_000;
 
 /** Asks the node which transactions in flight are final and resolves their results. Throws the same errors as `TxWindow.confirm`. */

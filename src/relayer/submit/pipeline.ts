@@ -3,11 +3,11 @@ import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/prov
 
 /** A result's stage. Each result is in exactly one stage and is resolved once. */
 export type Stage =
-  /** The relayer is reading and proving the result. */
+  /** A worker is reading and proving the result. */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
-  /** The result is waiting for a transaction. */
+  /** The result is queued for a transaction. */
   | { readonly kind: "queued" }
-  /** The result is in a transaction that is being simulated or is waiting for its broadcast. */
+  /** The result is in a transaction that is being simulated or awaits its broadcast. */
   | { readonly kind: "planned" }
   /** The result's transaction is being broadcast, and a block may already include it. */
   | ({ readonly kind: "broadcasting" } & Departure)
@@ -80,7 +80,7 @@ export interface Entry {
 export interface QueryEntries {
   /** Results that are being read, oldest first. */
   readonly expected: readonly ExpectedEntry[];
-  /** Queued results: at most one for a KV query; in chain order for a TX query. */
+  /** Queued results. A KV query has at most one queued result, and a TX query's results are in chain order. */
   readonly queued: readonly Entry[];
   readonly planned: readonly Entry[];
   /** Results whose transaction is being broadcast or is in flight. */
@@ -188,8 +188,8 @@ export function createPipeline() {
       return { entry, displaced: enqueue(entry, false) };
     },
     /**
-     * Moves proven entries to a stage other than the queue. Throws if a KV query would have two results in flight or a TX result
-     * would overtake another result of its query, either of which would be a bug.
+     * Moves proven entries to a stage other than the queue. Throws on a bug: a KV query would have two results in flight, or a TX
+     * result would overtake another result of its query.
      */
     apply: (
       moved: readonly Entry[],
@@ -251,7 +251,7 @@ export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** Returns the number of a query's results that have not been broadcast, and the newest such result's remote height. */
+/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest of these results. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

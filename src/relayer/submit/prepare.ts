@@ -101,8 +101,8 @@ function stillAhead(
 }
 
 /**
- * Returns the prepared results that rank behind `ready`: the results that no longer fit in the block and, while the price is above
- * the ceiling, the results that are not urgent.
+ * Returns the prepared results that rank behind `ready` and no longer fit in the block. While the price is above the ceiling, also
+ * returns the results that are not urgent.
  */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
@@ -122,7 +122,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** Returns the queued results that may be planned, sorted by their queries' {@link byNeed} order. */
+/** Returns the queued results that may be planned, sorted by need. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>
@@ -143,9 +143,9 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Returns true if planning should wait for more results: planned and in-flight results nearly fill a block, and far more results
- * are still being read or queued behind another result. Planning the few ready results now would not send them earlier, but would
- * delay the other results by a simulation and a broadcast.
+ * Returns true if planning should wait for more results. Planned and in-flight results then nearly fill a block, and far more
+ * results are still being read or queued. Planning the few ready results now would not send them earlier, but would delay the other
+ * results by a simulation and a broadcast.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
@@ -176,9 +176,9 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If the simulation fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state, which includes the sequences of pending transactions but not the effects of their
- * messages, and thus no pending client update. Every simulation therefore starts with all client updates, including updates that
- * the broadcast omits.
+ * A simulation runs on the mempool's state, which includes pending transactions' sequences but not their messages' effects, and
+ * thus no pending client update. Every simulation therefore starts with all client updates, including updates that the broadcast
+ * omits.
  */
 async function simulate(
   state: SubmitterState,

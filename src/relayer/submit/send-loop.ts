@@ -149,7 +149,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   dropOld(state);
   // Plan the budget again if a block has arrived or transactions have become final since the last plan.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
-  // Send nothing new until the account is free.
+  // Send nothing new until the upkeep has used the account.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
   const hadNone = state.sent.length === 0;
   await broadcastPrepared(state, signal);
@@ -251,7 +251,6 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   }
 }
 
-/** Plans the relayer's gas budget for the next block. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
@@ -260,10 +259,7 @@ function planBudget(state: SubmitterState): void {
 /** A result that has been due for longer than this belongs to an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/**
- * Returns the gas of the results that the next block should contain: one per due KV query, whether it has been read or not, and
- * the unsent TX results.
- */
+/** Returns the gas of the results that the next block should contain: one result per due KV query, read or not, and unsent TX results. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();

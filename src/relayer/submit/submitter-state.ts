@@ -188,7 +188,7 @@ export function urgentRule(state: SubmitterState, query: RegisteredQuery): Urgen
   return urgentRules(state)(query);
 }
 
-/** Returns a variant of {@link urgentRule} for many queries, which reads the price only once. It is valid until the next `await`. */
+/** Returns a variant of {@link urgentRule} that reads the price only once. The variant is valid until the next `await`. */
 export function urgentRules({
   deps,
   market,
@@ -215,8 +215,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another
- * turn, so that a query with a result in the pipeline is read again only after other queries have had their turn.
+ * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another turn,
+ * so that other queries have their turn before the query is read again.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,

@@ -227,8 +227,8 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or
- * every endpoint has lacked the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
+ * Returns true if a block's transactions can never be proven. The reason is a block below all trusted heights, a final error, or
+ * data that every endpoint has lacked for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
  * treated as final.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {

@@ -102,8 +102,8 @@ export interface FilteredTx {
 /**
  * Returns true if each condition matches at least one attribute of at least one event.
  *
- * Some nodes require that a single event matches all conditions. This function is less strict and accepts every transaction that a
- * node finds for the complete filter.
+ * Some nodes require that a single event matches all conditions. `matches` is less strict and accepts every transaction that a node
+ * finds for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>

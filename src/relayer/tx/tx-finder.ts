@@ -18,10 +18,7 @@ export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/**
- * Maximum number of pages in one search, even if a single block exceeds the other limits. An endpoint that returns more pages is
- * broken.
- */
+/** Maximum number of pages in one search, even if a single block exceeds the other limits. An endpoint with more pages is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {

@@ -63,7 +63,7 @@ function requireSuccess(
   throw badBlock(own.height, `transaction ${toHex(hash)} did not succeed`);
 }
 
-/** Verifies a transaction's inclusion proof against the block header's data hash. Throws `RelayError` "bad-block" if it is invalid. */
+/** Verifies a transaction's inclusion proof against the block header's data hash. Throws `RelayError` "bad-block" for an invalid proof. */
 export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();
   const { total, index, leafHash, aunts } = found.proof.proof;

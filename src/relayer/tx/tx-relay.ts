@@ -42,7 +42,7 @@ export interface ProvenRange {
   readonly error: QueryFailure | undefined;
 }
 
-/** A range of proven transactions, and the time at which its search started. */
+/** A range of proven transactions, with the start time of the search that found them. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
 /** Initial gas estimate for a TX result, which covers two proofs and two headers with few signatures. */
@@ -158,8 +158,8 @@ function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void
 }
 
 /**
- * Turns a rejected transaction into a dead letter. Returns false if the transaction must be sent again because something else
- * caused the failure, e.g. an invalid header, a removed query, a full block or a used-up budget.
+ * Turns a rejected transaction into a dead letter. Returns false if the transaction must be sent again, because its failure has
+ * another cause, e.g. an invalid header or a full block.
  */
 function rejectForGood({ worker, deps }: Relay, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =

@@ -15,7 +15,10 @@ export type HeadWatch = ReturnType<typeof createHeadWatch>;
 /** Maximum number of remembered heights, enough for five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** A chain that reports a lower height for at least this long was reset. Until then, an endpoint probably lags. */
+/**
+ * A chain that reports a lower height for at least this long was reset. A lower height for a shorter time probably comes from a
+ * lagging endpoint.
+ */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
@@ -28,7 +31,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
   let readAtMs = clock.monotonicMs();
   let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
-  /** The newest block with a known time, and when it was seen. */
+  /** The newest block with a known time, and the time at which it was seen. */
   let timed: { readonly blockMs: number; readonly seenMs: number } | undefined;
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
@@ -125,7 +128,7 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
   };
 }
 
-/** A height on a chain, and when this process first saw it. */
+/** A height on a chain, and the time at which this process first saw the height. */
 export interface HeightMark {
   readonly height: bigint;
   readonly atMs: number;
@@ -136,10 +139,7 @@ export interface HeightMark {
 /** Number of blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 
-/**
- * Creates an empty list of marks, i.e. the times at which a chain's newest heights were first seen. Drops the oldest marks beyond
- * `capacity`.
- */
+/** Creates an empty list of marks, i.e. times at which a chain's heights were first seen. Drops the oldest marks beyond `capacity`. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {

@@ -9,7 +9,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { FundsWatch } from "../result/submit-gate.ts";
 import { createHeadWatch, type HeadWatch } from "./head-watch.ts";
 
-/** A connection and the chain at its other end. */
+/** A connection with the chain id of its remote chain. */
 export interface WatchedConnection {
   readonly id: string;
   readonly chainId: string;
@@ -62,7 +62,7 @@ export interface AccountView extends Account {
   readonly balance: bigint | undefined;
   /** Reason why the node refuses transactions for lack of funds; undefined if transactions are accepted or coins have arrived. */
   readonly unpaid: string | undefined;
-  /** Time since the last successful read, or since startup; ms. */
+  /** Time since the last successful read or, before the first, since startup, ms. */
   readonly sinceReadMs: number;
   /** Error of the last read; undefined if the read succeeded. */
   readonly error: string | undefined;
@@ -127,7 +127,7 @@ export interface ClientReading extends LightClientState {
 
 export interface ClientView {
   readonly reading: ClientReading | undefined;
-  /** Time since the last successful read, or since startup; ms. */
+  /** Time since the last successful read or, before the first, since startup, ms. */
   readonly sinceReadMs: number;
   /** Error of the last read; undefined if the read succeeded. */
   readonly error: string | undefined;
@@ -224,8 +224,8 @@ const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads the data that cycles don't read: remote chains without due queries, multiple endpoints of a chain,
- * light clients, and the balance. The relayer's state is thus known even if nothing is due. Never fails.
+ * Creates a service that reads what cycles don't read: remote chains without due queries, all endpoints of a chain, light clients,
+ * and the balance. The relayer's state is thus known even if nothing is due. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
